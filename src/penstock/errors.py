@@ -1,0 +1,80 @@
+"""Every error Penstock raises, grouped by what the framework does about it.
+
+    PenstockError
+      ConfigError                rejected before anything runs; one message per key    -> REST 400
+      BadRequestError            the request itself is wrong                           -> REST 400
+      NotFoundError              no such connector, task, plugin or logger             -> REST 404
+      ConflictError              exists already, or a conflicting change is under way  -> REST 409
+      ForbiddenError             switched off by the worker's settings                 -> REST 403
+      DeadlineExceededError      a step ran out of time; the text names the step       -> REST 500
+      DataError                  this record is wrong; tolerated, or fails the task
+      RetriableError             the same call may succeed later
+      PluginError                a plugin broke its contract; fails the task
+      StorageError               an internal topic or file can't be read or written
+      SetupError                 Java, a jar, a port: the machine lacks something
+      SessionLostError           the Spark JVM is gone; the session is rebuilt
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+
+class PenstockError(Exception):
+    """Root of all errors that Penstock raises on purpose."""
+
+
+class ConfigError(PenstockError):
+    """A configuration was refused. `errors` has the messages of each wrong key."""
+
+    def __init__(
+        self, message: str, errors: Mapping[str, Sequence[str]] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.errors: dict[str, tuple[str, ...]] = {
+            name: tuple(messages) for name, messages in (errors or {}).items()
+        }
+
+
+class BadRequestError(PenstockError):
+    """The request can't be carried out as it stands."""
+
+
+class NotFoundError(PenstockError):
+    """The connector, task, plugin or logger does not exist."""
+
+
+class ConflictError(PenstockError):
+    """It exists already, or another change is under way."""
+
+
+class ForbiddenError(PenstockError):
+    """The worker's settings do not allow this."""
+
+
+class DeadlineExceededError(PenstockError):
+    """A step did not finish in its time; the text names the step."""
+
+
+class DataError(PenstockError):
+    """A record can't be processed; whether that fails the task is `errors.tolerance`."""
+
+
+class RetriableError(PenstockError):
+    """The same call may succeed later; the framework repeats it after a back-off."""
+
+
+class PluginError(PenstockError):
+    """A plugin can't be loaded, or broke its contract."""
+
+
+class StorageError(PenstockError):
+    """An internal topic or file can't be read or written."""
+
+
+class SetupError(PenstockError):
+    """The machine lacks something; the text says what to install or change."""
+
+
+class SessionLostError(RetriableError):
+    """The Spark JVM went away; a new session is made and the batch repeated."""
