@@ -1,0 +1,60 @@
+# Everything a contributor runs. `make` alone lists the targets.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+ARGS   ?=
+
+SHELL         := /bin/sh
+.DEFAULT_GOAL := help
+.PHONY: help setup setup-dev demo test check bench docs format packages
+
+help: ## List the targets
+	@$(PYTHON) -c "import re; [print(f'  make {t:<10} {d}') for t, d in re.findall(r'^([a-z-]+):.*?## (.*)$$', open('Makefile').read(), re.M)]"
+
+setup: $(VENV)/.installed ## Make .venv and install Penstock into it
+
+setup-dev: $(VENV)/.installed-dev ## The same with the tools for tests and checks
+
+demo: $(VENV)/.installed ## Kafka, a worker and a pipeline, live (ARGS=--exit: end after 10,000 records)
+	@$(BIN)/penstock demo $(ARGS)
+
+test: $(VENV)/.installed-dev packages ## The whole test suite (ARGS="tests/unit -k name" for a part)
+	@$(BIN)/python -m pytest $(ARGS)
+
+check: $(VENV)/.installed-dev ## Lint, types and import contracts
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.installed-dev ## Format the code and fix what can be fixed
+	$(BIN)/ruff check --fix --exit-zero .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.installed-dev ## The benchmark, against the real Kafka Connect where it has a counterpart
+	@$(BIN)/python -m bench $(ARGS)
+
+docs: $(VENV)/.installed-dev ## Write the pages that are generated from the configuration declarations
+	@$(BIN)/python -m penstock.docs $(ARGS)
+
+packages:
+	@$(BIN)/python tests/packages.py
+
+# An install is repeated only when what it installs has changed.
+$(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing Penstock into $(VENV)"
+	@$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e .
+	@touch $@
+
+$(VENV)/.installed-dev: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing Penstock and its development tools into $(VENV)"
+	@$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@ $(VENV)/.installed
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "Penstock needs Python 3.11 or later; set PYTHON=/path/to/python3.11"; exit 1; }
+	@echo "Making $(VENV)"
+	@$(PYTHON) -m venv $(VENV) \
+	  || { rm -rf $(VENV); echo "python3 -m venv failed; on Debian and Ubuntu: apt install python3-venv"; exit 1; }

@@ -1,0 +1,1 @@
+"""The test kit: real servers for tests of Penstock and of plugins."""
