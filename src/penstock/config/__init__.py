@@ -1,0 +1,61 @@
+"""The configuration kernel: declare keys, check properties, read files. No Kafka, no Spark."""
+
+from penstock.config.declare import Config, key
+from penstock.config.definition import (
+    REQUIRED,
+    ConfigDef,
+    ConfigKey,
+    ConfigValue,
+    Importance,
+    Recommender,
+    Width,
+)
+from penstock.config.validators import (
+    Validator,
+    all_of,
+    at_least,
+    at_most_of_size,
+    between,
+    each_of,
+    matches,
+    no_control_characters,
+    no_duplicates,
+    non_empty,
+    non_empty_list,
+    non_null,
+    one_of,
+    one_of_ignoring_case,
+    rule,
+)
+from penstock.config.values import ClassResolver, Password, Type, invalid
+
+__all__ = [
+    "REQUIRED",
+    "ClassResolver",
+    "Config",
+    "ConfigDef",
+    "ConfigKey",
+    "ConfigValue",
+    "Importance",
+    "Password",
+    "Recommender",
+    "Type",
+    "Validator",
+    "Width",
+    "all_of",
+    "at_least",
+    "at_most_of_size",
+    "between",
+    "each_of",
+    "invalid",
+    "key",
+    "matches",
+    "no_control_characters",
+    "no_duplicates",
+    "non_empty",
+    "non_empty_list",
+    "non_null",
+    "one_of",
+    "one_of_ignoring_case",
+    "rule",
+]
