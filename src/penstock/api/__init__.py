@@ -1,0 +1,52 @@
+"""Everything a plugin author needs. Nothing here imports Spark."""
+
+from penstock.api.connector import Connector, ConnectorContext, PartitionKey, SinkConnector
+from penstock.api.connector import SourceConnector as SourceConnector
+from penstock.api.converter import Converter, HeaderConverter, Layout
+from penstock.api.envelope import Envelope, Part
+from penstock.api.plugin import Plugin, PluginKind, Side
+from penstock.api.sink import (
+    FrameSinkTask,
+    OffsetRange,
+    RecordSinkTask,
+    SinkBatch,
+    SinkContext,
+    SinkTask,
+)
+from penstock.api.source import (
+    FrameSourceTask,
+    RecordSourceTask,
+    SourceBatch,
+    SourceContext,
+    SourceTask,
+)
+from penstock.api.transform import ColumnPredicate, ColumnTransformation
+
+__all__ = [
+    "ColumnPredicate",
+    "ColumnTransformation",
+    "Connector",
+    "ConnectorContext",
+    "Converter",
+    "Envelope",
+    "FrameSinkTask",
+    "FrameSourceTask",
+    "HeaderConverter",
+    "Layout",
+    "OffsetRange",
+    "Part",
+    "PartitionKey",
+    "Plugin",
+    "PluginKind",
+    "RecordSinkTask",
+    "RecordSourceTask",
+    "Side",
+    "SinkBatch",
+    "SinkConnector",
+    "SinkContext",
+    "SinkTask",
+    "SourceBatch",
+    "SourceConnector",
+    "SourceContext",
+    "SourceTask",
+]

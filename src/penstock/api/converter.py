@@ -1,0 +1,106 @@
+"""Converters: between Connect data and the bytes in Kafka."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from penstock.api.plugin import Plugin, PluginKind
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+    from penstock.config import Config
+    from penstock.data.record import SchemaAndValue
+    from penstock.data.schema import Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How the bytes of one kind of record are laid out, as far as the driver must know it.
+
+    Attributes:
+        schema: the schema of the decoded data; None for schemaless data (a VARIANT column).
+        tag: whatever the converter needs to tell these bytes from others (a JSON converter: the
+            bytes before the payload). Empty if the converter only has one layout.
+        regular: False if the column decoder can't read such bytes and decode_one() must.
+    """
+
+    schema: Schema | None
+    tag: bytes = b""
+    regular: bool = True
+
+
+class Converter(Plugin, ABC):
+    """Bytes to data and back, for whole columns.
+
+    The same object serves all batches of a task; its methods only build expressions.
+    Constructed with its parsed Config and whether it converts keys.
+    """
+
+    kind = PluginKind.CONVERTER
+
+    def __init__(self, config: Config, *, is_key: bool) -> None:
+        self.config: Any = config
+        self.is_key = is_key
+
+    @abstractmethod
+    def encode(self, schema: Schema | None, data: Column) -> Column:
+        """Bytes from data: an expression of type struct<data: binary, error: string>.
+
+        `error` is null for a good row, else what is wrong with it (and data is null). Null data
+        becomes what the Java converter makes of null. The expression never throws for a row.
+        """
+
+    #: True if all bytes have the one layout that layout() gives for any input, so that nobody
+    #: needs to look at the data before planning a read.
+    uniform: bool = False
+
+    @abstractmethod
+    def layout(self, raw: bytes | None) -> Layout:
+        """The layout of one record's bytes; driver side, remembers what it has seen.
+
+        Bytes that can't be understood get Layout(None, regular=False): decode_one() will say why.
+        """
+
+    @abstractmethod
+    def decode(self, layout: Layout, raw: Column) -> Column:
+        """Data from bytes: struct<data: type of layout.schema, error: string, other: boolean>.
+
+        `error` as in encode(). `other` is true (data and error null) for bytes of another layout.
+        Null bytes give null data in every layout.
+        """
+
+    @abstractmethod
+    def decode_one(self, raw: bytes | None) -> SchemaAndValue:
+        """One record's data, in plain Python: the rare irregular record, headers and tools.
+
+        Raises:
+            DataError: the bytes are not what this converter reads.
+        """
+
+    @abstractmethod
+    def encode_one(self, schema: Schema | None, value: Any) -> bytes | None:
+        """One value's bytes, in plain Python: headers, record plugins and tools.
+
+        Raises:
+            DataError: the value does not fit the schema.
+        """
+
+
+class HeaderConverter(Plugin, ABC):
+    """Header values to bytes and back, one at a time: only plugins that look inside headers ask."""
+
+    kind = PluginKind.HEADER_CONVERTER
+
+    def __init__(self, config: Config) -> None:
+        self.config: Any = config
+
+    @abstractmethod
+    def decode_header(self, raw: bytes | None) -> SchemaAndValue:
+        """The header's value with its schema."""
+
+    @abstractmethod
+    def encode_header(self, schema: Schema | None, value: Any) -> bytes | None:
+        """The bytes of a header's value."""

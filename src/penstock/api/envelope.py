@@ -1,0 +1,57 @@
+"""A record in flight: the columns every record has between source and sink."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from penstock.api.plugin import Side
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+    from penstock.data.schema import Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The key or the value of a record: a column and, known on the driver, its schema.
+
+    Without a schema the column is a VARIANT.
+    """
+
+    column: Column
+    schema: Schema | None
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """Expressions for all parts of a record. One envelope has one key and one value schema.
+
+    Attributes:
+        partition: int; null if the producer is to choose.
+        offset: long; null on the source side.
+        timestamp: long, milliseconds; null for "now".
+        headers: array<struct<key: string, value: binary>>, the values as they are in Kafka.
+        fault: string, null while the record is good; the first fault stays.
+        keep: boolean, false for a record that a transformation drops; None keeps all.
+    """
+
+    topic: Column
+    partition: Column
+    offset: Column
+    timestamp: Column
+    key: Part
+    value: Part
+    headers: Column
+    fault: Column
+    keep: Column | None = None
+
+    def part(self, side: Side) -> Part:
+        return self.key if side is Side.KEY else self.value
+
+    def with_part(self, side: Side, part: Part) -> Envelope:
+        return replace(self, key=part) if side is Side.KEY else replace(self, value=part)
+
+    def replace(self, **changes: Any) -> Envelope:
+        return replace(self, **changes)

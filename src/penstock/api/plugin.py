@@ -1,0 +1,47 @@
+"""What every plugin is: a class with a kind, a Config, a version and the names it answers to."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import ClassVar
+
+from penstock.config import Config
+
+
+class PluginKind(StrEnum):
+    """The kinds of plugin; the value is what the REST API calls them."""
+
+    SOURCE = "source"
+    SINK = "sink"
+    CONVERTER = "converter"
+    HEADER_CONVERTER = "header_converter"
+    TRANSFORMATION = "transformation"
+    PREDICATE = "predicate"
+
+
+class Plugin:
+    """Root of all plugins. Choose one of the shapes in this package; do not subclass this.
+
+    Class attributes:
+        Config: the plugin's configuration keys; the only list of them anywhere.
+        java_name: the class name that Kafka Connect's users write for it; None for a plugin
+            that exists in Penstock only and goes by its Python path.
+        version: shown by the REST API; None shows as unknown.
+    """
+
+    kind: ClassVar[PluginKind]
+    Config: ClassVar[type[Config]] = Config
+    java_name: ClassVar[str | None] = None
+    version: ClassVar[str | None] = None
+
+    @classmethod
+    def class_name(cls) -> str:
+        """The name in configurations, statuses and plugin lists."""
+        return cls.java_name or f"{cls.__module__}.{cls.__qualname__}"
+
+
+class Side(StrEnum):
+    """Which half of a record a transformation or converter works on."""
+
+    KEY = "key"
+    VALUE = "value"

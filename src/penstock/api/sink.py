@@ -1,0 +1,106 @@
+"""Sink tasks: how records leave Penstock."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from penstock.data.record import SinkRecord, TopicPartition
+    from penstock.data.schema import Schema
+
+
+class SinkContext(Protocol):
+    """What the runtime offers a sink task."""
+
+    @property
+    def spark(self) -> SparkSession:
+        """The worker's session. Ask for it when you need it: it may be another one later."""
+        ...
+
+    @property
+    def stopping(self) -> bool:
+        """True once the task is asked to stop; long waits must look at it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetRange:
+    """The offsets [start, end) of one partition."""
+
+    partition: TopicPartition
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class SinkBatch:
+    """Records to write: the frame of exactly these ranges, converted and transformed.
+
+    Attributes:
+        frame: columns topic, partition, offset, timestamp (milliseconds), key, value, headers.
+            Rows of one Kafka partition are in one Spark partition, in order.
+        key_schema: the schema of all keys; None if they have none.
+        value_schema: the schema of all values; None if they have none.
+    """
+
+    frame: DataFrame
+    ranges: tuple[OffsetRange, ...]
+    key_schema: Schema | None
+    value_schema: Schema | None
+
+
+class SinkTask(ABC):
+    """Root of sink tasks: choose FrameSinkTask or RecordSinkTask.
+
+    Life, all on the task's own thread: constructed, start(), then any number of opened(), write
+    or put, closed(), and at the end stop(). stop() is also called when start() failed.
+    """
+
+    @abstractmethod
+    def start(self, config: Mapping[str, str], context: SinkContext) -> None:
+        """Take what the task needs; raise ConfigError if it can't work like this."""
+
+    def opened(self, partitions: Set[TopicPartition]) -> None:
+        """These partitions were given to the task."""
+        del partitions
+
+    def closed(self, partitions: Set[TopicPartition]) -> None:
+        """These partitions were taken away; their last offsets are committed already."""
+        del partitions
+
+    def stop(self) -> None:
+        """Give up what start() took."""
+        return
+
+
+class FrameSinkTask(SinkTask):
+    """A sink that writes a DataFrame."""
+
+    @abstractmethod
+    def write(self, batch: SinkBatch) -> None:
+        """Make every row of the batch durable in the target.
+
+        Called on the task's thread, one batch at a time. The same ranges may come again after a
+        crash, so writing them twice should leave the target as if written once where it can.
+        The offsets are committed after it returns.
+
+        Raises:
+            RetriableError: the framework repeats this very batch after the back-off.
+        """
+
+    def discard(self, batch: SinkBatch) -> None:
+        """The write of this batch failed half-way: undo what can be undone. May be called alone."""
+        del batch
+
+
+class RecordSinkTask(SinkTask):
+    """A sink in plain Python that receives records one list at a time."""
+
+    @abstractmethod
+    def put(self, records: Sequence[SinkRecord]) -> None:
+        """Return only when the target has the records, or raise."""

@@ -1,0 +1,105 @@
+"""Source tasks: how records come into Penstock."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from penstock.api.connector import PartitionKey
+    from penstock.data.record import SourceRecord
+    from penstock.data.schema import Schema
+
+
+class SourceContext(Protocol):
+    """What the runtime offers a source task."""
+
+    @property
+    def spark(self) -> SparkSession:
+        """The worker's session. Ask for it when you need it: it may be another one later."""
+        ...
+
+    def offset(self, partition: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """The stored offset of a source partition; None if there is none."""
+        ...
+
+    @property
+    def stopping(self) -> bool:
+        """True once the task is asked to stop; long waits must look at it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SourceBatch:
+    """Records that were found but not read yet, and the offsets true once they are written.
+
+    Attributes:
+        frame: columns `value` and any of `topic`, `partition`, `timestamp` (milliseconds), `key`,
+            `headers`; what is absent is null. One Spark partition keeps the order.
+        topic: the topic of all rows, when the frame has no column for it.
+        offsets: the offset to store for each source partition after the write.
+        more: True if reading on at once would find more, so that nobody waits in between.
+    """
+
+    frame: DataFrame
+    topic: str | None
+    value_schema: Schema | None
+    key_schema: Schema | None = None
+    offsets: Mapping[PartitionKey, Mapping[str, Any]] = field(default_factory=dict)
+    more: bool = False
+
+
+class SourceTask(ABC):
+    """Root of source tasks: choose FrameSourceTask or RecordSourceTask.
+
+    Life, all on the task's own thread: constructed, start(), read or poll again and again,
+    stop(). stop() is also called when start() failed.
+    """
+
+    @abstractmethod
+    def start(self, config: Mapping[str, str], context: SourceContext) -> None:
+        """Take what the task needs and find the stored offsets."""
+
+    def stop(self) -> None:
+        """Give up what start() took."""
+        return
+
+
+class FrameSourceTask(SourceTask):
+    """A source that reads with Spark."""
+
+    #: How long to wait after read() found nothing; tasks with a setting for it set this in start().
+    poll_interval_seconds: float = 1.0
+
+    @abstractmethod
+    def read(self) -> SourceBatch | None:
+        """The next records, or None if there is nothing new.
+
+        Looks how far it may read with cheap means on the driver, and returns a lazy frame of
+        exactly that range: no Spark job when there is nothing to do. A batch that could not be
+        written is asked for again after start() on a new instance, so the task keeps its own
+        position only in memory.
+
+        Raises:
+            RetriableError: try again after a while.
+        """
+
+    def committed(self) -> None:
+        """Called after the last batch was written to Kafka and its offsets stored."""
+        return
+
+
+class RecordSourceTask(SourceTask):
+    """A source in plain Python that hands over records one list at a time."""
+
+    @abstractmethod
+    def poll(self) -> Sequence[SourceRecord]:
+        """The next records; empty when there are none. May wait up to a second."""
+
+    def committed(self) -> None:
+        """Called after the records of the last poll were written and their offsets stored."""
+        return

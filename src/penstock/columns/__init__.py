@@ -1,0 +1,1 @@
+"""What column plugins share: types of data in flight, faults, text of values."""
