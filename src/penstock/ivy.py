@@ -1,0 +1,177 @@
+"""Fetching jars with Apache Ivy: its own defaults say where from, or the user's settings file."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+from urllib.parse import urlsplit
+from xml.sax.saxutils import quoteattr
+
+from penstock.errors import SetupError
+
+# Ivy knows the public repository by itself; no address here. Every jar is named exactly, so reading
+# the descriptors and their parents (most of the requests) would change nothing.
+_SETTINGS = """<ivysettings>
+  <settings defaultResolver="public"/>
+  <resolvers>
+    <ibiblio name="public" m2compatible="true" usepoms="false" useMavenMetadata="false"/>
+  </resolvers>
+</ivysettings>
+"""
+
+_FETCHED = re.compile(r"\[SUCCESSFUL \] (\S+?)#(\S+?);(\S+?)!")
+_FAILED = re.compile(r"(?::: |\[FAILED +\] )([^\s#:]+)#([^;\s]+);([^\s:!]+)(?:: not found|!)")
+_REASON = re.compile(r"Server access error at url (?P<url>\S+) \((?P<reason>.+)\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Coordinate:
+    """One jar in a repository."""
+
+    organisation: str
+    artifact: str
+    version: str
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        return cls(*text.split(":"))
+
+    @property
+    def file_name(self) -> str:
+        return f"{self.artifact}-{self.version}.jar"
+
+    def __str__(self) -> str:
+        return f"{self.organisation}:{self.artifact}:{self.version}"
+
+
+Progress = Callable[[int, int, str], None]
+"""Called with how many jars are here, how many are wanted, and what was last fetched."""
+
+
+def print_progress(done: int, total: int, what: str) -> None:
+    """One line for each jar on standard error; on a terminal they overwrite each other."""
+    terminal = sys.stderr.isatty()
+    start, end = ("\r\x1b[2K", "\n" if done == total else "") if terminal else ("", "\n")
+    sys.stderr.write(f"{start}Fetching jars {done}/{total} {what}{end}")
+    sys.stderr.flush()
+
+
+@dataclass(frozen=True, slots=True)
+class Ivy:
+    """Ivy as a program: a Java, the jar, and the environment that may name settings and proxies."""
+
+    java: Path
+    jar: Path
+    environ: Mapping[str, str]
+
+    def retrieve(
+        self,
+        groups: Mapping[str, Sequence[Coordinate]],
+        scratch: Path,
+        *,
+        progress: Progress,
+        timeout_seconds: float,
+    ) -> None:
+        """Put the jars of each group into `scratch/out/<group>`.
+
+        Raises:
+            SetupError: a jar was not found, or the repository can't be reached.
+        """
+        (scratch / "ivy.xml").write_text(_module(groups))
+        (scratch / "ivysettings.xml").write_text(_SETTINGS)
+        total = len({one for coordinates in groups.values() for one in coordinates})
+        progress(0, total, "(first use only)")
+        output = self._run(self._command(groups, scratch), total, progress, timeout_seconds)
+        missing = [
+            coordinate
+            for group, coordinates in groups.items()
+            for coordinate in coordinates
+            if not (scratch / "out" / group / coordinate.file_name).is_file()
+        ]
+        if missing:
+            raise SetupError(self._explanation(missing, output))
+
+    @property
+    def _settings(self) -> str | None:
+        return self.environ.get("PENSTOCK_IVY_SETTINGS")
+
+    def _command(self, groups: Iterable[str], scratch: Path) -> list[str]:
+        return [
+            *(str(self.java), *_proxy_options(self.environ)),
+            # Ivy keeps nothing under the home directory when it is told so in both ways.
+            *(f"-Divy.default.ivy.user.dir={scratch}/ivy", "-cp", str(self.jar)),
+            *("org.apache.ivy.Main", "-cache", f"{scratch}/cache", "-ivy", f"{scratch}/ivy.xml"),
+            *("-settings", str(self._settings or scratch / "ivysettings.xml")),
+            *("-retrieve", f"{scratch}/out/[conf]/[artifact]-[revision].[ext]"),
+            *("-confs", *groups),
+        ]
+
+    def _run(
+        self, command: Sequence[str], total: int, progress: Progress, timeout_seconds: float
+    ) -> str:
+        lines: list[str] = []
+        fetched: set[str] = set()
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+        ) as process:
+            guard = threading.Timer(timeout_seconds, process.kill)
+            guard.start()
+            try:
+                for line in process.stdout or ():
+                    lines.append(line)
+                    if match := _FETCHED.search(line):
+                        fetched.add(match.group(0))
+                        progress(len(fetched), total, f"{match.group(2)} {match.group(3)}")
+            finally:
+                guard.cancel()
+        return "".join(lines)
+
+    def _explanation(self, missing: Sequence[Coordinate], output: str) -> str:
+        named = {":".join(match.groups()) for match in _FAILED.finditer(output)}
+        blamed = [str(one) for one in missing if str(one) in named] or [str(missing[0])]
+        reason = _REASON.search(output)
+        cause = (
+            f"{reason['url']} answered: {reason['reason']}"
+            if reason
+            else f"Ivy ended with:\n{output.strip()[-1500:]}"
+        )
+        used = f"the settings in {self._settings}" if self._settings else "Ivy's own repository"
+        return (
+            f"can't fetch {', '.join(dict.fromkeys(blamed))} with {used}: {cause}\n"
+            "Check the network and the proxy (https_proxy). Behind a mirror, set "
+            "PENSTOCK_IVY_SETTINGS to an ivysettings.xml that names it."
+        )
+
+
+def _module(groups: Mapping[str, Sequence[Coordinate]]) -> str:
+    confs = "".join(f"<conf name={quoteattr(group)}/>" for group in groups)
+    dependencies = "".join(
+        f"<dependency org={quoteattr(one.organisation)} name={quoteattr(one.artifact)} "
+        f"rev={quoteattr(one.version)} force='true' transitive='false' "
+        f"conf={quoteattr(f'{group}->master(*)')}/>"
+        for group, coordinates in groups.items()
+        for one in coordinates
+    )
+    return (
+        "<ivy-module version='2.0'><info organisation='penstock' module='jars'/>"
+        f"<configurations>{confs}</configurations>"
+        f"<dependencies>{dependencies}</dependencies></ivy-module>"
+    )
+
+
+def _proxy_options(environ: Mapping[str, str]) -> list[str]:
+    """Java ignores the proxy variables that pip and curl obey; hand them over."""
+    options = []
+    for scheme in ("http", "https"):
+        value = environ.get(f"{scheme}_proxy") or environ.get(f"{scheme.upper()}_PROXY")
+        address = urlsplit(value if "//" in value else f"//{value}") if value else None
+        if address and address.hostname:
+            options.append(f"-D{scheme}.proxyHost={address.hostname}")
+            options.append(f"-D{scheme}.proxyPort={address.port or 80}")
+    return options
