@@ -1,18 +1,18 @@
 """Every error Penstock raises, grouped by what the framework does about it.
 
-    PenstockError
-      ConfigError                rejected before anything runs; one message per key    -> REST 400
-      BadRequestError            the request itself is wrong                           -> REST 400
-      NotFoundError              no such connector, task, plugin or logger             -> REST 404
-      ConflictError              exists already, or a conflicting change is under way  -> REST 409
-      ForbiddenError             switched off by the worker's settings                 -> REST 403
-      DeadlineExceededError      a step ran out of time; the text names the step       -> REST 500
-      DataError                  this record is wrong; tolerated, or fails the task
-      RetriableError             the same call may succeed later
-      PluginError                a plugin broke its contract; fails the task
-      StorageError               an internal topic or file can't be read or written
-      SetupError                 Java, a jar, a port: the machine lacks something
-      SessionLostError           the Spark JVM is gone; the session is rebuilt
+PenstockError
+  ConfigError                rejected before anything runs; one message per key    -> REST 400
+  BadRequestError            the request itself is wrong                           -> REST 400
+  NotFoundError              no such connector, task, plugin or logger             -> REST 404
+  ConflictError              exists already, or a conflicting change is under way  -> REST 409
+  ForbiddenError             switched off by the worker's settings                 -> REST 403
+  DeadlineExceededError      a step ran out of time; the text names the step       -> REST 500
+  DataError                  this record is wrong; tolerated, or fails the task
+  RetriableError             the same call may succeed later
+  PluginError                a plugin broke its contract; fails the task
+  StorageError               an internal topic or file can't be read or written
+  SetupError                 Java, a jar, a port: the machine lacks something
+  SessionLostError           the Spark JVM is gone; the session is rebuilt
 """
 
 from __future__ import annotations
@@ -27,9 +27,7 @@ class PenstockError(Exception):
 class ConfigError(PenstockError):
     """A configuration was refused. `errors` has the messages of each wrong key."""
 
-    def __init__(
-        self, message: str, errors: Mapping[str, Sequence[str]] | None = None
-    ) -> None:
+    def __init__(self, message: str, errors: Mapping[str, Sequence[str]] | None = None) -> None:
         super().__init__(message)
         self.errors: dict[str, tuple[str, ...]] = {
             name: tuple(messages) for name, messages in (errors or {}).items()

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from penstock.data.record import TopicPartition
 
 
-
 class ConnectorContext(Protocol):
     """What the runtime offers a connector. Every method may be called from any thread."""
 
@@ -110,4 +109,5 @@ class PartitionKey(tuple[tuple[str, Any], ...]):
 
     @classmethod
     def of(cls, partition: Mapping[str, Any]) -> PartitionKey:
+        """The key of a partition map; its order is kept, as Connect's key bytes need."""
         return cls(partition.items())

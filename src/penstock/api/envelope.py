@@ -48,10 +48,13 @@ class Envelope:
     keep: Column | None = None
 
     def part(self, side: Side) -> Part:
+        """The key or the value."""
         return self.key if side is Side.KEY else self.value
 
     def with_part(self, side: Side, part: Part) -> Envelope:
+        """The same record with another key or value."""
         return replace(self, key=part) if side is Side.KEY else replace(self, value=part)
 
     def replace(self, **changes: Any) -> Envelope:
+        """The same record with some of its parts changed."""
         return replace(self, **changes)

@@ -71,7 +71,9 @@ def arrow_type(schema: Schema) -> pa.DataType:
         return pa.decimal128(MAX_DECIMAL_DIGITS, _checked_scale(schema))
     match schema.type:
         case SchemaType.STRUCT:
-            return pa.struct([pa.field(each.name, arrow_type(each.schema)) for each in schema.fields])
+            return pa.struct(
+                [pa.field(each.name, arrow_type(each.schema)) for each in schema.fields]
+            )
         case SchemaType.ARRAY:
             return pa.list_(arrow_type(_present(schema.value_schema)))
         case SchemaType.MAP:
