@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import logging
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from penstock.api import ColumnPredicate, Envelope, PluginKind
+from penstock.errors import NotFoundError, PluginError
+from penstock.plugins import BUILT_IN, KAFKA_VERSION, PluginInfo, Plugins, rest_list
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+JAVA = "org.apache.kafka.connect"
+
+#: What Kafka Connect 4.1.1 answered when asked for each name.
+ALIASES = [
+    ("Json", f"{JAVA}.json.JsonConverter"),
+    ("JsonConverter", f"{JAVA}.json.JsonConverter"),
+    ("String", f"{JAVA}.storage.StringConverter"),
+    ("Simple", f"{JAVA}.storage.SimpleHeaderConverter"),
+    ("SimpleHeaderConverter", f"{JAVA}.storage.SimpleHeaderConverter"),
+    ("RegexRouter", f"{JAVA}.transforms.RegexRouter"),
+    (f"{JAVA}.transforms.InsertField$Value", f"{JAVA}.transforms.InsertField$Value"),
+    ("TopicNameMatches", f"{JAVA}.transforms.predicates.TopicNameMatches"),
+    ("FileStreamSource", f"{JAVA}.file.FileStreamSourceConnector"),
+    ("FileStreamSinkConnector", f"{JAVA}.file.FileStreamSinkConnector"),
+]
+UNKNOWN = ["json", "Value", "InsertField$Value", "InsertField", "FileStream", "SimpleHeader", ""]
+
+
+class Sunny(ColumnPredicate):
+    """A plugin that exists in Penstock only."""
+
+    def column(self, envelope: Envelope) -> Column:
+        return envelope.fault.isNull()
+
+
+@pytest.mark.parametrize(("name", "full"), ALIASES)
+def test_names_stand_for_what_they_do_in_connect(name: str, full: str) -> None:
+    assert Plugins().find(name).name == full
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
+def test_names_that_connect_does_not_know_either(name: str) -> None:
+    with pytest.raises(NotFoundError) as caught:
+        Plugins().find(name)
+    assert str(caught.value) == f"Unknown plugin {name}."
+
+
+def test_the_list_is_in_connects_order() -> None:
+    kinds = [info.kind for info in Plugins(reversed(BUILT_IN)).infos()]
+    order = ["sink", "source", "transformation", "predicate", "converter", "header_converter"]
+    assert list(dict.fromkeys(kinds)) == order
+    names = [info.name for info in Plugins().infos([PluginKind.CONVERTER])]
+    assert names == sorted(names)
+    assert len(names) == 9
+
+
+def test_a_version_that_is_unknown_is_left_out() -> None:
+    known, unknown = rest_list(
+        [
+            PluginInfo("a.B", PluginKind.SINK, KAFKA_VERSION, "m"),
+            PluginInfo("a.C", PluginKind.SINK, None, "m"),
+        ]
+    )
+    assert known == {"class": "a.B", "type": "sink", "version": "4.1.1"}
+    assert unknown == {"class": "a.C", "type": "sink"}
+
+
+def test_a_connector_that_does_not_exist_names_those_that_do() -> None:
+    with pytest.raises(NotFoundError) as caught:
+        Plugins().connector("JsonConverter")
+    text = str(caught.value)
+    assert text.startswith(
+        "Failed to find any class that implements Connector and which name matches JsonConverter, "
+        f"available connectors are: PluginDesc{{klass=class {JAVA}.file.FileStreamSinkConnector, "
+    )
+
+
+@pytest.mark.parametrize("info", BUILT_IN, ids=lambda info: f"{info.kind}-{info.name}")
+def test_every_built_in_plugin_loads_and_documents_its_keys(info: PluginInfo) -> None:
+    plugin = Plugins().load(info)
+    assert plugin.class_name() == info.name
+    for key in plugin.Config.definition():
+        assert key.documentation, f"{info.name}: {key.name} has no documentation"
+
+
+def test_reading_every_config_does_not_import_spark() -> None:
+    code = (
+        "import sys; from penstock.plugins import Plugins; made = Plugins.discover();"
+        "[made.load(info).Config.definition() for info in made.infos()];"
+        "sys.exit('pyspark' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
+
+
+def test_a_python_path_is_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    name = f"{Sunny.__module__}.Sunny"
+    found = Plugins().find(name, [PluginKind.PREDICATE])
+    assert found == PluginInfo(name, PluginKind.PREDICATE, None, Sunny.__module__)
+    with pytest.raises(NotFoundError):
+        Plugins().find(name, [PluginKind.SINK])
+    with pytest.raises(NotFoundError):
+        Plugins().find("json.JSONDecoder")
+
+
+PLUGIN = """
+from penstock.api import ColumnPredicate
+class {name}(ColumnPredicate):
+    java_name = "com.example.{name}"
+    version = "3.2"
+    def column(self, envelope):
+        return envelope
+"""
+
+
+def test_plugins_on_the_plugin_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    (tmp_path / "penstock_demo_rain.py").write_text(PLUGIN.format(name="Rain"))
+    package = tmp_path / "wind" / "penstock_demo_wind"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(PLUGIN.format(name="Wind"))
+    (tmp_path / "penstock_demo_broken.py").write_text("1 / 0")
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "old.jar").touch()
+    with caplog.at_level(logging.WARNING):
+        made = Plugins.discover([str(tmp_path), str(tmp_path / "none")])
+    assert made.find("Rain").version == "3.2"
+    assert made.load(made.find("com.example.Wind")).class_name() == "com.example.Wind"
+    assert "penstock_demo_broken" in caplog.text
+    assert "no directory" in caplog.text
+    assert "Java plugins only" in caplog.text
+
+
+def test_a_module_without_the_plugin_is_a_plugin_error() -> None:
+    made = Plugins([PluginInfo("a.B", PluginKind.SINK, None, "json")])
+    with pytest.raises(PluginError, match=r"a\.B: module json has no plugin of that name"):
+        made.load(made.find("a.B"))
+    made = Plugins([PluginInfo("a.B", PluginKind.SINK, None, "no_such_module")])
+    with pytest.raises(PluginError, match=r"a\.B: module no_such_module can't be imported"):
+        made.load(made.find("a.B"))
