@@ -135,12 +135,12 @@ class Ivy:
     def _explanation(self, missing: Sequence[Coordinate], output: str) -> str:
         named = {":".join(match.groups()) for match in _FAILED.finditer(output)}
         blamed = [str(one) for one in missing if str(one) in named] or [str(missing[0])]
-        reason = _REASON.search(output)
-        cause = (
-            f"{reason['url']} answered: {reason['reason']}"
-            if reason
-            else f"Ivy ended with:\n{output.strip()[-1500:]}"
-        )
+        if reason := _REASON.search(output):
+            cause = f"{reason['url']}: {reason['reason']}"
+        elif named:
+            cause = "the repository does not have it"
+        else:
+            cause = f"Ivy ended with:\n{output.strip()[-1500:]}"
         used = f"the settings in {self._settings}" if self._settings else "Ivy's own repository"
         return (
             f"can't fetch {', '.join(dict.fromkeys(blamed))} with {used}: {cause}\n"

@@ -1,0 +1,253 @@
+"""A real Apache Kafka, one KRaft node, as a child process: for a laptop, a demo and tests."""
+
+from __future__ import annotations
+
+import base64
+import subprocess
+import uuid
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from penstock.errors import SetupError
+from penstock.jars import classpath, pyspark_jars
+from penstock.java import find_java
+from penstock.kafka.probe import describe
+from penstock.ports import free_port, is_free
+from penstock.process import STOP_SECONDS, Child
+
+_HOST = "127.0.0.1"
+_START_SECONDS = 60.0
+_FORMAT_SECONDS = 60.0
+_PROBE_SECONDS = 2.0
+_LOG_BYTES = 10_000_000
+
+# What the broker needs of the libraries that pyspark ships anyway.
+_SHARED_JARS = (
+    *("jackson-annotations-", "jackson-core-", "jackson-databind-", "jackson-dataformat-yaml-"),
+    *("log4j-api-", "log4j-core-", "log4j-slf4j2-impl-", "slf4j-api-"),
+    *("lz4-java-", "snappy-java-", "zstd-jni-", "scala-library-"),
+)
+
+LAPTOP_JAVA_OPTIONS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+"""Quick to start and small; leave them out (java_options=()) to measure throughput."""
+
+
+class EmbeddedKafka:
+    """One Kafka node whose data lives in `data_dir` and stays there.
+
+    The storage is formatted on the first start and kept on the next ones. When this process dies,
+    however it dies, the node dies with it. Not for use from several threads at once.
+    """
+
+    def __init__(
+        self,
+        data_dir: Path,
+        *,
+        port: int | None = None,
+        controller_port: int | None = None,
+        heap_mb: int = 256,
+        java_options: Sequence[str] = LAPTOP_JAVA_OPTIONS,
+        properties: Mapping[str, str] | None = None,
+    ) -> None:
+        self.data_dir = data_dir.absolute()
+        self.port = port or free_port()
+        self._controller_port = controller_port or free_port()
+        self._heap_mb = heap_mb
+        self._java_options = tuple(java_options)
+        self._extra = dict(properties or {})
+        self._child: Child | None = None
+
+    @property
+    def bootstrap_servers(self) -> str:
+        return f"{_HOST}:{self.port}"
+
+    @property
+    def running(self) -> bool:
+        return self._child is not None and self._child.running
+
+    @property
+    def pid(self) -> int:
+        """Of the running node."""
+        return self._running_child().pid
+
+    @property
+    def log(self) -> Path:
+        """What the node writes about itself."""
+        return self.data_dir / "kafka.log"
+
+    def start(self) -> None:
+        """Start the node; it serves requests when this returns.
+
+        Raises:
+            SetupError: a port is taken, or the node did not come up; the text has its log's end.
+        """
+        if self.running:
+            return
+        self._check_ports()
+        self.data_dir.mkdir(parents=True, exist_ok=True)
+        self._write_files()
+        self._turn_log()
+        if not self._meta.exists():
+            self._format()
+        self._child = Child("Kafka", self._command("kafka.Kafka"), log=self.log)
+        try:
+            self._child.wait_until(self._serves, _START_SECONDS, "it served a request")
+        except BaseException:
+            self._child.kill()
+            raise
+
+    def stop(self, seconds: float = STOP_SECONDS) -> None:
+        """Let the node shut down in order; kill it when that takes too long."""
+        if self._child is not None:
+            self._child.stop(seconds)
+
+    def kill(self) -> None:
+        """End the node as a power cut would."""
+        self._running_child().kill()
+
+    def restart(self) -> None:
+        """Stop, and start with the same data and ports."""
+        self.stop()
+        self.start()
+
+    def child(self) -> Child:
+        """The process, for fault tests that stop and continue it."""
+        return self._running_child()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    # ----------------------------------------------------------------------------- details
+
+    @property
+    def _logs(self) -> Path:
+        return self.data_dir / "data"
+
+    @property
+    def _meta(self) -> Path:
+        return self._logs / "meta.properties"
+
+    @property
+    def _server_properties(self) -> Path:
+        return self.data_dir / "server.properties"
+
+    @property
+    def _log4j(self) -> Path:
+        return self.data_dir / "log4j2.properties"
+
+    def _running_child(self) -> Child:
+        if self._child is None:
+            raise SetupError("Kafka is not running; call start() first")
+        return self._child
+
+    def _check_ports(self) -> None:
+        for port in (self.port, self._controller_port):
+            if not is_free(port, _HOST):
+                raise SetupError(
+                    f"port {port} on {_HOST} is taken, so Kafka can't listen there; "
+                    "end what uses it or choose another port"
+                )
+
+    def _write_files(self) -> None:
+        properties = {**_properties(self.port, self._controller_port, self._logs), **self._extra}
+        lines = (f"{name}={value}\n" for name, value in properties.items())
+        self._server_properties.write_text("".join(lines))
+        self._log4j.write_text(_LOG4J)
+
+    def _turn_log(self) -> None:
+        if self.log.exists() and self.log.stat().st_size > _LOG_BYTES:
+            self.log.replace(self.log.with_suffix(".log.1"))
+
+    def _format(self) -> None:
+        cluster_id = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        arguments = ("format", "-t", cluster_id, "-c", str(self._server_properties))
+        result = subprocess.run(
+            self._command("kafka.tools.StorageTool", *arguments),
+            capture_output=True,
+            text=True,
+            timeout=_FORMAT_SECONDS,
+            check=False,
+        )
+        if result.returncode != 0:
+            raise SetupError(
+                f"Kafka can't format its storage in {self._logs}:\n{result.stdout}{result.stderr}"
+            )
+
+    def _command(self, main: str, *arguments: str) -> list[str]:
+        tail = arguments or (str(self._server_properties),)
+        return [
+            str(find_java().java),
+            *(f"-Xms{min(96, self._heap_mb)}m", f"-Xmx{self._heap_mb}m", *self._java_options),
+            *(f"-Dlog4j2.configurationFile={self._log4j}", "-Djava.awt.headless=true"),
+            *("-cp", _broker_classpath(), main, *tail),
+        ]
+
+    def _serves(self) -> bool:
+        try:
+            view = describe(_HOST, self.port, _PROBE_SECONDS)
+        except OSError:
+            return False
+        ours = any(broker.port == self.port for broker in view.brokers)
+        return ours and view.controller_id >= 0 and view.cluster_id == self._cluster_id()
+
+    def _cluster_id(self) -> str:
+        lines = (line.partition("=") for line in self._meta.read_text().splitlines())
+        return next(value for name, _, value in lines if name == "cluster.id")
+
+
+def _broker_classpath() -> str:
+    shared = (path for path in pyspark_jars().glob("*.jar") if path.name.startswith(_SHARED_JARS))
+    return ":".join(str(path) for path in [*classpath("broker"), *sorted(shared)])
+
+
+def _properties(port: int, controller_port: int, logs: Path) -> dict[str, str]:
+    """A node alone: every internal topic has one replica, groups form without a delay."""
+    return {
+        "process.roles": "broker,controller",
+        "node.id": "1",
+        "controller.quorum.voters": f"1@{_HOST}:{controller_port}",
+        "listeners": f"PLAINTEXT://{_HOST}:{port},CONTROLLER://{_HOST}:{controller_port}",
+        "advertised.listeners": f"PLAINTEXT://{_HOST}:{port}",
+        "controller.listener.names": "CONTROLLER",
+        "log.dirs": str(logs),
+        "offsets.topic.replication.factor": "1",
+        "offsets.topic.num.partitions": "5",
+        "transaction.state.log.replication.factor": "1",
+        "transaction.state.log.min.isr": "1",
+        "transaction.state.log.num.partitions": "5",
+        "share.coordinator.state.topic.replication.factor": "1",
+        "share.coordinator.state.topic.min.isr": "1",
+        "group.initial.rebalance.delay.ms": "0",
+        # After a kill the node is refused until the session of its former self is over.
+        "broker.session.timeout.ms": "4000",
+        "broker.heartbeat.interval.ms": "1000",
+        "num.network.threads": "2",
+        "num.io.threads": "2",
+        "log.cleaner.dedupe.buffer.size": "8388608",
+    }
+
+
+_LOG4J = """\
+status = error
+appender.out.type = Console
+appender.out.name = out
+appender.out.layout.type = PatternLayout
+appender.out.layout.pattern = %d %-5p %c{1} %m%n%ex
+rootLogger.level = info
+rootLogger.appenderRef.out.ref = out
+logger.config.name = org.apache.kafka.common.config
+logger.config.level = warn
+logger.server-config.name = kafka.server.KafkaConfig
+logger.server-config.level = warn
+"""
