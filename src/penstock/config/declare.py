@@ -120,7 +120,7 @@ class Config:
         raise AttributeError(message)
 
     def __repr__(self) -> str:
-        values = ", ".join(f"{name}={value!r}" for name, value in self.__dict__.items())
+        values = ", ".join(f"{name}={self.__dict__[name]!r}" for name in self._keys)
         return f"{type(self).__name__}({values})"
 
     def __eq__(self, other: object) -> bool:
