@@ -1,0 +1,73 @@
+"""Real servers for the whole run, started when the first test asks for them."""
+
+from __future__ import annotations
+
+import os
+import re
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from penstock.jars import classpath
+from penstock.java import find_java
+from penstock.kafka.embedded import EmbeddedKafka
+from penstock.testing.oracle import JavaConnect, distributed_properties
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_LEVELS = ("unit", "spark", "kafka", "cluster")
+_HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The folder is the marker: `pytest -m unit` needs no decoration anywhere."""
+    for item in items:
+        level = item.path.relative_to(_HERE).parts[0]
+        if level in _LEVELS:
+            item.add_marker(level)
+
+
+@pytest.fixture
+def unique(request: pytest.FixtureRequest) -> Callable[[str], str]:
+    """Names no other test uses: `unique("orders")` gives `orders-test-name-1a2b3c4d`."""
+    test = re.sub(r"[^A-Za-z0-9]+", "-", request.node.name).strip("-").lower()[:40]
+    return lambda name: f"{name}-{test}-{uuid.uuid4().hex[:8]}"
+
+
+@pytest.fixture(scope="session")
+def kafka_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedKafka]:
+    """The run's own broker. Do not stop it: a fault test starts an EmbeddedKafka for itself."""
+    with EmbeddedKafka(tmp_path_factory.mktemp("kafka")) as node:
+        yield node
+
+
+@pytest.fixture(scope="session")
+def kafka(request: pytest.FixtureRequest) -> str:
+    """The bootstrap servers of a real Kafka: PENSTOCK_TEST_KAFKA, else one started for the run."""
+    if address := os.environ.get("PENSTOCK_TEST_KAFKA"):
+        return address
+    node: EmbeddedKafka = request.getfixturevalue("kafka_node")
+    return node.bootstrap_servers
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """One local Spark session with the Kafka and Avro modules."""
+    from penstock.plan.session import SparkEngine
+
+    settings = {"spark.master": "local[2]"}
+    engine = SparkEngine(settings, jars=classpath("spark"), java_home=find_java().path)
+    yield engine.session()
+    engine.close()
+
+
+@pytest.fixture(scope="session")
+def oracle_connect(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[JavaConnect]:
+    """A distributed worker of the real Kafka Connect on the run's broker."""
+    properties = distributed_properties(kafka, f"oracle-{uuid.uuid4().hex[:8]}")
+    with JavaConnect(tmp_path_factory.mktemp("oracle"), properties) as connect:
+        yield connect

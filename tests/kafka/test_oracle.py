@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+
+from penstock.testing.oracle import (
+    CONSUMER_GROUPS,
+    ConnectMode,
+    JavaConnect,
+    run_tool,
+)
+
+
+def test_the_real_connect_serves_its_rest_api(oracle_connect: JavaConnect) -> None:
+    assert httpx.get(oracle_connect.url, timeout=10).json()["version"] == "4.1.1"
+    plugins = httpx.get(f"{oracle_connect.url}/connector-plugins", timeout=10).json()
+    assert "org.apache.kafka.connect.file.FileStreamSourceConnector" in {
+        plugin["class"] for plugin in plugins
+    }
+
+
+def test_the_real_connect_runs_alone_with_a_connector_file(
+    kafka: str, tmp_path: Path, unique: Callable[[str], str]
+) -> None:
+    (tmp_path / "in.txt").write_text("hello\n")
+    connector = tmp_path / "source.properties"
+    connector.write_text(
+        f"name=file-source\nconnector.class=FileStreamSource\nfile={tmp_path}/in.txt\n"
+        f"topic={unique('lines')}\n"
+    )
+    properties = {
+        "bootstrap.servers": kafka,
+        "key.converter": "org.apache.kafka.connect.storage.StringConverter",
+        "value.converter": "org.apache.kafka.connect.storage.StringConverter",
+        "offset.storage.file.filename": str(tmp_path / "offsets"),
+    }
+    with JavaConnect(
+        tmp_path / "worker", properties, mode=ConnectMode.STANDALONE, connectors=[connector]
+    ) as connect:
+        assert httpx.get(f"{connect.url}/connectors", timeout=10).json() == ["file-source"]
+
+
+def test_the_real_tools_run(kafka: str) -> None:
+    result = run_tool(CONSUMER_GROUPS, ["--bootstrap-server", kafka, "--list"])
+    assert result.returncode == 0, result.stderr
