@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from penstock.config import Config
+
+CONNECT_VERSION: Final = "4.1.1"
+"""The version of Kafka Connect whose behaviour Penstock has; its own plugins show it."""
 
 
 class PluginKind(StrEnum):
