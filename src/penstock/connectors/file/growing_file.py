@@ -66,7 +66,8 @@ class GrowingFile:
         self._searched = size if end is None else end
         if end is None:
             return None
-        found = LineRange(self._path, self._position, end, more=end < size)
+        # Within the limit everything but an unfinished line is taken.
+        found = LineRange(self._path, self._position, end, more=size > self._position + limit)
         self._position = end
         return found
 

@@ -1,0 +1,185 @@
+"""Adding lines to a file, all of a batch or none of it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import stat
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from penstock.errors import ConfigError, RetriableError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_LOCK_SECONDS: Final = 60.0
+_LOOK_SECONDS: Final = 0.02
+_WRITE_BYTES: Final = 4 << 20
+
+
+def join_lines(lines: pa.Array) -> memoryview:
+    """The lines one after another, each with its end; no Python for a single one."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if len(lines) == 0:
+        return memoryview(b"")
+    large = pa.large_string()
+    whole = pc.binary_join_element_wise(
+        lines.cast(large), pa.scalar("", large), pa.scalar("\n", large)
+    )
+    _, offsets, data = whole.buffers()
+    places = memoryview(offsets).cast("q")
+    return memoryview(data)[places[whole.offset] : places[whole.offset + len(whole)]]
+
+
+@dataclass(frozen=True, slots=True)
+class LineAppender:
+    """The Arrow kernel that adds a Spark partition's lines to a file, in order.
+
+    Runs in Spark's Python workers. Several may write at once: each adds blocks of whole lines.
+    """
+
+    path: str
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        descriptor = _open(self.path)
+        try:
+            total = sum(_append(descriptor, block) for block in _blocks(batches))
+            _make_durable(descriptor)
+        finally:
+            os.close(descriptor)
+        yield pa.RecordBatch.from_arrays([pa.array([total], pa.int64())], names=["bytes"])
+
+
+def _blocks(batches: Iterator[pa.RecordBatch]) -> Iterator[bytes]:
+    held: list[memoryview] = []
+    size = 0
+    for batch in batches:
+        held.append(join_lines(batch.column(0)))
+        size += len(held[-1])
+        if size >= _WRITE_BYTES:
+            yield b"".join(held)
+            held, size = [], 0
+    if held:
+        yield b"".join(held)
+
+
+def _append(descriptor: int, block: bytes | memoryview) -> int:
+    # One writer at a time, so that a write the kernel cuts short can be finished. Locks of this
+    # kind are apart from those of flock(), which the driver holds for the whole batch.
+    fcntl.lockf(descriptor, fcntl.LOCK_EX)
+    try:
+        rest = memoryview(block)
+        while rest:
+            rest = rest[os.write(descriptor, rest) :]
+    finally:
+        fcntl.lockf(descriptor, fcntl.LOCK_UN)
+    return len(block)
+
+
+def _open(path: str) -> int:
+    return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+
+
+def _is_regular(descriptor: int) -> bool:
+    return stat.S_ISREG(os.fstat(descriptor).st_mode)
+
+
+def _make_durable(descriptor: int) -> None:
+    if _is_regular(descriptor):
+        os.fdatasync(descriptor)
+
+
+class Appending:
+    """A file that is ours until the batch is written. Made by TargetFile.exclusive()."""
+
+    def __init__(self, path: str, descriptor: int) -> None:
+        self.path = path
+        self._descriptor = descriptor
+        self._regular = _is_regular(descriptor)
+        self._length = os.fstat(descriptor).st_size
+
+    def append(self, lines: pa.Table) -> None:
+        for chunk in lines.column(0).chunks:
+            _append(self._descriptor, join_lines(chunk))
+        _make_durable(self._descriptor)
+
+    def take_back(self) -> None:
+        """Cut the file to the length it had; waits for a worker that still writes."""
+        if not self._regular:
+            return
+        _wait_for(lambda: _try_lockf(self._descriptor), lambda: False, self.path)
+        os.ftruncate(self._descriptor, self._length)
+        fcntl.lockf(self._descriptor, fcntl.LOCK_UN)
+
+
+class TargetFile:
+    """The file a sink task writes. It may be moved away or deleted between two batches."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def check(self) -> None:
+        """Create the file if need be.
+
+        Raises:
+            ConfigError: it can't be written.
+        """
+        try:
+            os.close(_open(self._path))
+        except OSError as error:
+            message = f"Couldn't find or create file '{self._path}' for FileStreamSinkTask"
+            raise ConfigError(f"{message}: {error}", {"file": (message,)}) from error
+
+    @contextmanager
+    def exclusive(self, stopping: Callable[[], bool]) -> Iterator[Appending]:
+        """Keep other tasks away while the block adds a batch; if it fails nothing was added.
+
+        Raises:
+            RetriableError: others kept the file for too long, or it can't be opened now.
+        """
+        try:
+            descriptor = _open(self._path)
+        except OSError as error:
+            raise RetriableError(f"file {self._path} can't be opened: {error}") from error
+        try:
+            _wait_for(lambda: _try_flock(descriptor), stopping, self._path)
+            appending = Appending(self._path, descriptor)
+            try:
+                yield appending
+            except BaseException:
+                appending.take_back()
+                raise
+        finally:
+            os.close(descriptor)
+
+
+def _wait_for(take: Callable[[], bool], stopping: Callable[[], bool], path: str) -> None:
+    end = time.monotonic() + _LOCK_SECONDS
+    while not take():
+        if stopping() or time.monotonic() > end:
+            raise RetriableError(f"file {path} is being written by somebody else")
+        time.sleep(_LOOK_SECONDS)
+
+
+def _try_flock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _try_lockf(descriptor: int) -> bool:
+    try:
+        fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    return True
