@@ -1,0 +1,165 @@
+"""`penstock doctor`: try everything a worker needs, and say what to do where it fails."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from urllib.parse import urlsplit
+
+from penstock.cli.output import out
+from penstock.errors import SetupError
+from penstock.jars import classpath, pyspark_jars
+from penstock.java import find_java
+from penstock.kafka.probe import describe
+from penstock.ports import is_free
+
+_PROBE_SECONDS = 5.0
+_SPARK_SECONDS = 120
+_DEFAULT_LISTENERS = "http://127.0.0.1:8083"
+
+_SPARK_JOB = """
+from penstock.jars import classpath
+from penstock.java import find_java
+from penstock.plan.session import SparkEngine
+settings = {"spark.master": "local[1]"}
+engine = SparkEngine(settings, jars=classpath("spark"), java_home=find_java().path)
+session = engine.session()
+assert session.range(10).count() == 10
+print(session.version)
+engine.close()
+"""
+
+
+class Verdict(StrEnum):
+    """How a check ended."""
+
+    OK = "ok"
+    SKIPPED = "--"
+    WRONG = "WRONG"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the report."""
+
+    name: str
+    verdict: Verdict
+    text: str
+
+
+_STYLES = {Verdict.OK: "green", Verdict.SKIPPED: "dim", Verdict.WRONG: "bold red"}
+
+
+def examine(properties: Mapping[str, str], *, with_spark: bool) -> int:
+    """Run every check and print a line for each; 1 if any of them is wrong."""
+    wrong = 0
+    for finding in _findings(properties, with_spark=with_spark):
+        wrong += finding.verdict is Verdict.WRONG
+        out.print(f"{finding.verdict:<5}", style=_STYLES[finding.verdict], end="  ")
+        out.print(f"{finding.name:<8} {finding.text}", markup=False)
+    out.print("All is well." if not wrong else f"{wrong} to fix.", markup=False)
+    return 1 if wrong else 0
+
+
+def _findings(properties: Mapping[str, str], *, with_spark: bool) -> Iterator[Finding]:
+    yield Finding("Python", Verdict.OK, f"{sys.version.split()[0]} at {sys.executable}")
+    yield _tried("Java", _java)
+    yield _tried("pyspark", lambda: str(pyspark_jars().parent))
+    yield _tried("jars", _jars)
+    yield _tried("port", lambda: _port(properties))
+    yield _broker(properties)
+    if with_spark:
+        yield _tried("Spark", _spark)
+    else:
+        yield Finding("Spark", Verdict.SKIPPED, "not tried (--no-spark)")
+
+
+def _tried(name: str, check: Callable[[], str]) -> Finding:
+    try:
+        return Finding(name, Verdict.OK, check())
+    except (SetupError, OSError) as error:
+        return Finding(name, Verdict.WRONG, str(error))
+
+
+def _java() -> str:
+    java = find_java()
+    return f"{java.version} at {java.path} (from {java.origin})"
+
+
+def _jars() -> str:
+    paths = classpath("spark", "broker")
+    return f"{len(paths)} in {paths[0].parent.parent}"
+
+
+def _port(properties: Mapping[str, str]) -> str:
+    address = urlsplit(properties.get("listeners", _DEFAULT_LISTENERS).split(",")[0].strip())
+    host, port = address.hostname or "0.0.0.0", address.port or 8083  # noqa: S104 - what the user wrote
+    if is_free(port, host):
+        return f"{port} is free for the REST API"
+    if version := _worker_version(port):
+        return f"{port} is served by a Connect worker, version {version}"
+    raise SetupError(
+        f"{port} is taken by another program: end it, or set listeners=http://{host}:PORT"
+    )
+
+
+def _worker_version(port: int) -> str | None:
+    import httpx
+
+    try:
+        answer = httpx.get(f"http://127.0.0.1:{port}/", timeout=_PROBE_SECONDS).json()
+    except (httpx.HTTPError, ValueError):
+        return None
+    return answer.get("version") if isinstance(answer, dict) else None
+
+
+def _broker(properties: Mapping[str, str]) -> Finding:
+    servers = properties.get("bootstrap.servers")
+    if not servers:
+        text = "not tried: give the worker's properties file to try its bootstrap.servers"
+        return Finding("broker", Verdict.SKIPPED, text)
+    if properties.get("security.protocol", "PLAINTEXT").upper() != "PLAINTEXT":
+        text = f"not tried: {servers} wants {properties['security.protocol']}; start the worker"
+        return Finding("broker", Verdict.SKIPPED, text)
+    return _tried("broker", lambda: _answering_broker(servers))
+
+
+def _answering_broker(servers: str) -> str:
+    failures = []
+    for server in servers.split(","):
+        host, _, port = server.strip().rpartition(":")
+        try:
+            view = describe(host.strip("[]"), int(port), _PROBE_SECONDS)
+        except (OSError, ValueError) as error:
+            failures.append(f"{server.strip()} ({error})")
+        else:
+            return f"{server.strip()} answers for {len(view.brokers)} broker(s)"
+    raise SetupError(
+        f"none of bootstrap.servers answers: {', '.join(failures)}. Start Kafka, or run "
+        "`penstock kafka`, or correct the address"
+    )
+
+
+def _spark() -> str:
+    begun = time.monotonic()
+    try:
+        result = subprocess.run(
+            [sys.executable, "-c", _SPARK_JOB],
+            capture_output=True,
+            text=True,
+            timeout=_SPARK_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise SetupError(
+            f"no job finished within {_SPARK_SECONDS} s; is the machine busy?"
+        ) from error
+    if result.returncode != 0:
+        lines = result.stderr.strip().splitlines()
+        raise SetupError(f"a small job failed: {lines[-1] if lines else 'no output'}")
+    version = result.stdout.strip().splitlines()[-1]
+    return f"{version} ran a job, {time.monotonic() - begun:.1f} s with its start"
