@@ -16,7 +16,6 @@ import pyarrow.compute as pc
 
 BLOCK_BYTES: Final = 4 << 20
 _SEARCH_BYTES: Final = 256 << 10
-_SURROGATE_BYTES: Final = 3
 
 
 def complete_length(data: bytes) -> int:
@@ -52,15 +51,12 @@ def decode_like_java(data: bytes) -> str:
 def _replace_malformed(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeDecodeError):
         raise error
-    # An encoded surrogate is one mistake for Java, and three for Python.
-    found = error.object[error.start : error.start + _SURROGATE_BYTES]
-    surrogate = (
-        len(found) == _SURROGATE_BYTES
-        and found[0] == 0xED
-        and 0xA0 <= found[1] <= 0xBF
-        and 0x80 <= found[2] <= 0xBF
-    )
-    return "\ufffd", error.start + _SURROGATE_BYTES if surrogate else error.end
+    found = error.object[error.start : error.start + 3]
+    # A surrogate, whole or cut short, is one mistake for Java; Python counts its bytes.
+    if len(found) > 1 and found[0] == 0xED and 0xA0 <= found[1] <= 0xBF:
+        whole = len(found) > 2 and 0x80 <= found[2] <= 0xBF
+        return "\ufffd", error.start + (3 if whole else 2)
+    return "\ufffd", error.end
 
 
 _REPLACE: Final = "penstock.replace"

@@ -1,0 +1,77 @@
+"""What the file connectors say of themselves, without Spark."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from penstock.api import PartitionKey
+from penstock.connectors.file.sink import FileStreamSinkConnector
+from penstock.connectors.file.source import FileStreamSourceConnector
+from penstock.errors import ConfigError, DataError
+
+CONFIG = {"file": "/data/in.txt", "topic": "t"}
+
+
+class Nobody:
+    def request_task_reconfiguration(self) -> None:
+        raise AssertionError
+
+    def raise_error(self, error: Exception) -> None:
+        raise error
+
+
+def test_one_source_task_and_as_many_sink_tasks_as_allowed() -> None:
+    source, sink = FileStreamSourceConnector(), FileStreamSinkConnector()
+    source.start(CONFIG, Nobody())
+    sink.start({"file": "out.txt"}, Nobody())
+    assert source.task_configs(7) == [CONFIG]
+    assert sink.task_configs(3) == [{"file": "out.txt"}] * 3
+
+
+def test_a_topic_is_required() -> None:
+    with pytest.raises(ConfigError, match="topic"):
+        FileStreamSourceConnector().start({"file": "x"}, Nobody())
+
+
+@pytest.mark.parametrize(
+    ("partition", "offset", "message"),
+    [
+        ({"filename": "f"}, {}, "contain the key 'position'"),
+        ({"filename": "f"}, {"position": "7"}, "expected to be a Long value"),
+        ({"filename": "f"}, {"position": 7.0}, "expected to be a Long value"),
+        ({"filename": "f"}, {"position": True}, "expected to be a Long value"),
+        ({"filename": "f"}, {"position": -1}, "should be a non-negative value"),
+        ({"file": "f"}, {"position": 1}, "should contain the key 'filename'"),
+    ],
+)
+def test_offsets_it_could_not_have_made_are_refused(
+    partition: dict[str, Any], offset: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(DataError, match=message):
+        FileStreamSourceConnector().alter_offsets(CONFIG, {PartitionKey.of(partition): offset})
+
+
+def test_offsets_it_could_have_made_are_accepted() -> None:
+    connector = FileStreamSourceConnector()
+    assert connector.alter_offsets(CONFIG, {PartitionKey.of({"filename": "f"}): {"position": 0}})
+    assert connector.alter_offsets(CONFIG, {PartitionKey.of({"other": "f"}): None})
+    with pytest.raises(DataError, match="stdin is used for input"):
+        connector.alter_offsets({"topic": "t"}, {})
+
+
+def test_exactly_once_for_files_only() -> None:
+    connector = FileStreamSourceConnector()
+    assert connector.exactly_once_supported(CONFIG) is True
+    assert connector.exactly_once_supported({"topic": "t", "file": ""}) is False
+
+
+def test_importing_the_plugins_does_not_import_spark() -> None:
+    code = (
+        "import sys, penstock.connectors.file.source, penstock.connectors.file.sink;"
+        "sys.exit('pyspark' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
