@@ -1,0 +1,265 @@
+"""Makes the worker run what the configs say, and writes down what the worker reports."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from penstock.clock import Clock, Deadline
+from penstock.data.record import TaskId
+from penstock.errors import PenstockError
+from penstock.herder.commands import CommandThread
+from penstock.herder.lanes import Lanes
+from penstock.herder.reconcile import Change, Started, StartedConnector, changes
+from penstock.storage.ports import (
+    ClusterSnapshot,
+    ConfigStore,
+    ConnectorEntry,
+    Status,
+    StatusStore,
+    TopicStatus,
+)
+from penstock.worker_port import State, TargetState, Worker
+
+log = logging.getLogger(__name__)
+
+_WRITE_SECONDS: Final = 15.0
+_FIRST_RETRY_SECONDS: Final = 0.25
+_LAST_RETRY_SECONDS: Final = 60.0
+# States that say nothing of a plugin's version, as in Connect's own records.
+_UNVERSIONED: Final = frozenset({State.UNASSIGNED, State.DESTROYED})
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who writes statuses. The generation is the worker group's; alone, it stays what it was."""
+
+    worker_id: str
+    generation: Callable[[], int] = lambda: 1
+
+
+class Conductor:
+    """State of one worker. Methods run on the herder's thread, except those of WorkerEvents."""
+
+    def __init__(
+        self,
+        *,
+        thread: CommandThread,
+        lanes: Lanes,
+        worker: Worker,
+        configs: ConfigStore,
+        statuses: StatusStore,
+        identity: Identity,
+        clock: Clock,
+        stop_seconds: float,
+        track_topics: bool,
+    ) -> None:
+        self._thread = thread
+        self._lanes = lanes
+        self._worker = worker
+        self._configs = configs
+        self._statuses = statuses
+        self._identity = identity
+        self._clock = clock
+        self._stop_seconds = stop_seconds
+        self._track_topics = track_topics
+        self._started = Started()
+        self._closing = False
+
+    # ------------------------------------------------------- what the worker reports, any thread
+
+    def connector_state(self, name: str, state: State, trace: str | None) -> None:
+        self._thread.post(
+            f"recording the state of connector {name}",
+            partial(self._record_connector, name, state, trace),
+        )
+
+    def task_state(self, task: TaskId, state: State, trace: str | None) -> None:
+        self._thread.post(
+            f"recording the state of task {task}", partial(self._record_task, task, state, trace)
+        )
+
+    def task_configs(self, connector: str, configs: Sequence[Mapping[str, str]]) -> None:
+        made = tuple(dict(config) for config in configs)
+        self._thread.post(
+            f"taking over task configs for connector {connector}",
+            partial(self._take_task_configs, connector, made, _FIRST_RETRY_SECONDS),
+        )
+
+    def topic_used(self, task: TaskId, topic: str) -> None:
+        if self._track_topics:
+            self._thread.post(
+                f"recording a topic of connector {task.connector}",
+                partial(self._record_topic, task, topic),
+            )
+
+    # ------------------------------------------------------------------------- what is to happen
+
+    def reconcile(self) -> None:
+        """Start and stop until what runs is what the configs want."""
+        if self._closing:
+            return
+        snapshot = self._configs.snapshot()
+        for change in list(changes(snapshot, self._started)):
+            self._forget_statuses(change.connector, snapshot)
+            self._carry_out(change)
+
+    def restart(self, name: str, *, connector: bool, tasks: Sequence[TaskId] = ()) -> None:
+        """Stop and start the connector, some of its tasks, or both, as they are configured."""
+        known = {task: self._started.tasks[task] for task in tasks if task in self._started.tasks}
+        running = self._started.connectors.get(name)
+        entry = self._configs.snapshot().connectors.get(name)
+        self._carry_out(
+            Change(
+                name,
+                stop_tasks=tuple(known),
+                stop=connector and running is not None,
+                start=running if connector else None,
+                start_tasks=known,
+                target=TargetState(entry.target) if entry else TargetState.STARTED,
+            )
+        )
+
+    def store_status(self, name: str, connector: Status, tasks: Mapping[TaskId, Status]) -> None:
+        self._statuses.put_connector(name, connector)
+        for task, status in tasks.items():
+            self._statuses.put_task(task, status)
+
+    def close(self) -> None:
+        """From now on start nothing more."""
+        self._closing = True
+
+    def sign_off(self) -> None:
+        """Whatever ran here and did not fail runs nowhere now; say so."""
+        for name in self._started.connectors:
+            if _ran(self._statuses.connector(name), self._identity.worker_id):
+                self._statuses.put_connector(name, self._status(State.UNASSIGNED, None, None))
+        for task in self._started.tasks:
+            if _ran(self._statuses.task(task), self._identity.worker_id):
+                self._statuses.put_task(task, self._status(State.UNASSIGNED, None, None))
+
+    @property
+    def running_tasks(self) -> list[TaskId]:
+        return list(self._started.tasks)
+
+    # ------------------------------------------------------------------------------ the worker
+
+    def _carry_out(self, change: Change) -> None:
+        name, started = change.connector, self._started
+        for task in change.stop_tasks:
+            started.tasks.pop(task, None)
+        if change.stop:
+            started.connectors.pop(name, None)
+        if change.start is not None:
+            started.connectors[name] = change.start
+            started.applied.setdefault(name, change.start.config)
+        elif change.retarget is not None:
+            config = started.connectors[name].config
+            started.connectors[name] = StartedConnector(config, change.retarget)
+        started.tasks.update(change.start_tasks)
+        if name not in started.connectors:
+            started.applied.pop(name, None)
+        self._lanes.submit(name, partial(self._tell_worker, change))
+
+    def _tell_worker(self, change: Change) -> None:
+        """Runs in the connector's lane: may take as long as the worker takes to stop things."""
+        name, worker = change.connector, self._worker
+        deadline = Deadline.after(self._stop_seconds, self._clock)
+        try:
+            if change.stop_tasks:
+                worker.stop_tasks(change.stop_tasks, deadline)
+            if change.stop:
+                worker.stop_connector(name, deadline)
+            if change.start is not None:
+                worker.start_connector(name, change.start.config, change.start.target)
+            if change.retarget is not None:
+                worker.set_target_state(name, change.retarget)
+        except Exception:  # a broken connector is a state, not the herder's end
+            log.exception("Connector %s can't be changed", name)
+            self.connector_state(name, State.FAILED, traceback.format_exc())
+        self._start_tasks(change)
+
+    def _start_tasks(self, change: Change) -> None:
+        for task, found in change.start_tasks.items():
+            try:
+                self._worker.start_task(task, found.connector_config, found.config, change.target)
+            except Exception:
+                log.exception("Task %s can't be started", task)
+                self.task_state(task, State.FAILED, traceback.format_exc())
+
+    # ------------------------------------------------------------------------------- statuses
+
+    def _record_connector(self, name: str, state: State, trace: str | None) -> None:
+        entry = self._entry(name)
+        # A connector deleted meanwhile has no status any more, whatever its end still reports.
+        if entry is not None:
+            self._statuses.put_connector(name, self._status(state, trace, entry))
+
+    def _record_task(self, task: TaskId, state: State, trace: str | None) -> None:
+        entry = self._entry(task.connector)
+        if entry is not None and task.number < len(entry.tasks):
+            self._statuses.put_task(task, self._status(state, trace, entry))
+
+    def _record_topic(self, task: TaskId, topic: str) -> None:
+        known = self._statuses.topics(task.connector)
+        if self._entry(task.connector) and not any(status.topic == topic for status in known):
+            now = self._clock.wall_ms()
+            self._statuses.put_topic(TopicStatus(topic, task.connector, task.number, now))
+
+    def _status(self, state: State, trace: str | None, entry: ConnectorEntry | None) -> Status:
+        version = None
+        if entry is not None and entry.config is not None and state not in _UNVERSIONED:
+            with suppress(PenstockError):
+                version = self._worker.connector_version(entry.config)
+        who = self._identity
+        return Status(state.value, who.worker_id, who.generation(), trace, version)
+
+    def _forget_statuses(self, name: str, snapshot: ClusterSnapshot) -> None:
+        entry = snapshot.connectors.get(name)
+        exists = entry is not None and entry.config is not None
+        left = len(entry.tasks) if entry is not None and exists else 0
+        for task in list(self._statuses.tasks(name)):
+            if task.number >= left:
+                self._statuses.put_task(task, None)
+        if not exists:
+            self._statuses.put_connector(name, None)
+            self._statuses.remove_topics(name)
+
+    def _entry(self, name: str) -> ConnectorEntry | None:
+        entry = self._configs.snapshot().connectors.get(name)
+        return entry if entry is not None and entry.config is not None else None
+
+    # ---------------------------------------------------------------------------- task configs
+
+    def _take_task_configs(
+        self, name: str, made: tuple[Mapping[str, str], ...], retry_seconds: float
+    ) -> None:
+        entry, running = self._entry(name), self._started.connectors.get(name)
+        if entry is None or running is None or entry.target == TargetState.STOPPED:
+            return
+        if running.config != entry.config:
+            return  # made from a config that was replaced meanwhile: its successor makes its own
+        if made != tuple(entry.tasks) or not entry.consistent:
+            try:
+                self._configs.put_tasks(name, made, Deadline.after(_WRITE_SECONDS, self._clock))
+            except PenstockError as error:
+                log.warning("Task configs of %s can't be stored yet: %s", name, error)
+                again = min(retry_seconds * 2, _LAST_RETRY_SECONDS)
+                self._thread.post_later(
+                    retry_seconds,
+                    f"storing task configs for connector {name} again",
+                    partial(self._take_task_configs, name, made, again),
+                )
+                return
+        self._started.applied[name] = running.config
+        self.reconcile()
+
+
+def _ran(status: Status | None, worker_id: str) -> bool:
+    ended = (State.FAILED, State.UNASSIGNED)
+    return status is not None and status.worker_id == worker_id and status.state not in ended

@@ -1,0 +1,123 @@
+"""What the REST API asks for: one method for each of its operations."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Protocol
+
+from penstock.clock import Deadline
+from penstock.wire.models import (
+    ActiveTopics,
+    ConnectorInfo,
+    ConnectorOffsets,
+    ConnectorStatus,
+    Created,
+    Health,
+    LoggerLevel,
+    ServerInfo,
+    StateInfo,
+    TaskInfo,
+)
+
+ConfigMap = Mapping[str, str | None]
+
+
+class Herder(Protocol):
+    """Decides what runs, and answers for it. Methods may be called on any thread at any time.
+
+    Before the herder has started they wait for it, at most until the deadline. They return values
+    and raise the errors of penstock.errors, whose text is what a client reads. Values of
+    password-typed keys never come back in clear.
+    """
+
+    def server_info(self) -> ServerInfo: ...
+
+    def health(self, deadline: Deadline) -> Health: ...
+
+    def connectors(self, deadline: Deadline) -> list[str]: ...
+
+    def expanded(
+        self, expansions: Collection[str], deadline: Deadline
+    ) -> dict[str, dict[str, ConnectorStatus | ConnectorInfo]]:
+        """All connectors with their `status`, `info`, both or neither."""
+        ...
+
+    def connector_info(self, name: str, deadline: Deadline) -> ConnectorInfo: ...
+
+    def connector_config(self, name: str, deadline: Deadline) -> Mapping[str, str]: ...
+
+    def connector_status(self, name: str, deadline: Deadline) -> ConnectorStatus: ...
+
+    def create_connector(
+        self, name: str, config: ConfigMap, target: str | None, deadline: Deadline
+    ) -> ConnectorInfo:
+        """Store a connector that does not exist yet; its tasks follow by themselves."""
+        ...
+
+    def put_connector_config(self, name: str, config: ConfigMap, deadline: Deadline) -> Created:
+        """Create the connector, or replace its config."""
+        ...
+
+    def patch_connector_config(
+        self, name: str, patch: ConfigMap, deadline: Deadline
+    ) -> ConnectorInfo:
+        """Change some keys; None removes one."""
+        ...
+
+    def delete_connector(self, name: str, deadline: Deadline) -> None: ...
+
+    def pause_connector(self, name: str, deadline: Deadline) -> None: ...
+
+    def resume_connector(self, name: str, deadline: Deadline) -> None: ...
+
+    def stop_connector(self, name: str, deadline: Deadline) -> None: ...
+
+    def restart_connector(self, name: str, deadline: Deadline) -> None:
+        """Restart the connector alone, whatever its state."""
+        ...
+
+    def restart_connector_and_tasks(
+        self, name: str, *, include_tasks: bool, only_failed: bool, deadline: Deadline
+    ) -> ConnectorStatus:
+        """Restart what the flags say; the status shows RESTARTING where something will be."""
+        ...
+
+    def restart_task(self, name: str, task: int, deadline: Deadline) -> None: ...
+
+    def tasks(self, name: str, deadline: Deadline) -> list[TaskInfo]: ...
+
+    def task_status(self, name: str, task: int, deadline: Deadline) -> StateInfo: ...
+
+    def active_topics(self, name: str, deadline: Deadline) -> ActiveTopics: ...
+
+    def reset_active_topics(self, name: str, deadline: Deadline) -> None: ...
+
+    def offsets(self, name: str, deadline: Deadline) -> ConnectorOffsets: ...
+
+    def alter_offsets(self, name: str, offsets: ConnectorOffsets, deadline: Deadline) -> str: ...
+
+    def reset_offsets(self, name: str, deadline: Deadline) -> str: ...
+
+    def plugins(self, *, connectors_only: bool) -> Sequence[Mapping[str, str]]: ...
+
+    def plugin_config(
+        self, name: str, version: str | None, deadline: Deadline
+    ) -> list[dict[str, Any]]:
+        """The definitions of a plugin's keys."""
+        ...
+
+    def validate(self, plugin: str, config: ConfigMap, deadline: Deadline) -> dict[str, Any]:
+        """Check a connector's config; what is wrong is in the answer, not an error."""
+        ...
+
+    def loggers(self) -> Mapping[str, LoggerLevel]: ...
+
+    def logger(self, name: str) -> LoggerLevel: ...
+
+    def set_logger(self, name: str, level: str) -> list[str]:
+        """Set the level on this worker; the names of all loggers that changed."""
+        ...
+
+    def set_cluster_logger(self, name: str, level: str, deadline: Deadline) -> None:
+        """Set the level on every worker of the cluster."""
+        ...

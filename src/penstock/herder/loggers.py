@@ -1,0 +1,100 @@
+"""Log levels at run time: Python's loggers under the names and levels of Kafka Connect's API."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from typing import Final
+
+from penstock.clock import Clock
+from penstock.errors import NotFoundError, PenstockError
+from penstock.wire.models import LoggerLevel
+
+ROOT: Final = "root"
+
+LEVELS: Final = {
+    "OFF": logging.CRITICAL + 10,
+    "FATAL": logging.CRITICAL,
+    "ERROR": logging.ERROR,
+    "WARN": logging.WARNING,
+    "INFO": logging.INFO,
+    "DEBUG": logging.DEBUG,
+    "TRACE": 5,
+    "ALL": 1,
+}
+
+
+class Loggers:
+    """Reads and changes levels. Threads may share it."""
+
+    def __init__(self, clock: Clock, manager: logging.Manager | None = None) -> None:
+        self._clock = clock
+        self._manager = manager or logging.root.manager
+        self._modified: dict[str, int] = {}
+        self._lock = threading.Lock()
+
+    def all(self) -> dict[str, LoggerLevel]:
+        """Every logger there is, by name."""
+        found = {name: self._level(name, logger) for name, logger in self._loggers().items()}
+        return dict(sorted(found.items()))
+
+    def one(self, name: str) -> LoggerLevel:
+        """A logger's level.
+
+        Raises:
+            NotFoundError: there is no logger of that name.
+        """
+        logger = self._loggers().get(name)
+        if logger is None:
+            raise NotFoundError(f"Logger {name} not found.")
+        return self._level(name, logger)
+
+    def check(self, level: str) -> int:
+        """The number of a level's name.
+
+        Raises:
+            NotFoundError: there is no such level.
+        """
+        if not level:
+            raise PenstockError("Illegal null or empty Level name.")
+        if level.upper() not in LEVELS:
+            raise NotFoundError(f"invalid log level '{level}'.")
+        return LEVELS[level.upper()]
+
+    def set(self, name: str, level: str) -> list[str]:
+        """Set the level of a logger and of all below it; the names of those that changed."""
+        number = self.check(level)
+        with self._lock:
+            self._named(name)
+            below = {
+                found: logger
+                for found, logger in self._loggers().items()
+                if name == ROOT or found == name or found.startswith(f"{name}.")
+            }
+            # First see what changes: setting a parent changes what its children inherit.
+            changed = sorted(
+                found for found, logger in below.items() if logger.getEffectiveLevel() != number
+            )
+            for logger in below.values():
+                logger.setLevel(number)
+            self._modified |= dict.fromkeys(changed, self._clock.wall_ms())
+        return changed
+
+    def _named(self, name: str) -> logging.Logger:
+        return self._manager.root if name == ROOT else self._manager.getLogger(name)
+
+    def _loggers(self) -> dict[str, logging.Logger]:
+        named = {
+            name: logger
+            for name, logger in list(self._manager.loggerDict.items())
+            if isinstance(logger, logging.Logger)
+        }
+        return {**named, ROOT: self._manager.root}
+
+    def _level(self, name: str, logger: logging.Logger) -> LoggerLevel:
+        return LoggerLevel(_level_name(logger.getEffectiveLevel()), self._modified.get(name))
+
+
+def _level_name(number: int) -> str:
+    """The name of the level, or of the next more talkative one that has a name."""
+    return next((name for name, level in LEVELS.items() if level <= number), "ALL")

@@ -1,0 +1,117 @@
+"""What is to be started and stopped so that a worker runs what the configs say; pure functions.
+
+A connector or task that failed counts as started: only a change of what is wanted, or a user's
+restart, starts anything again. So a failure never becomes a loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from penstock.data.record import TaskId
+from penstock.storage.ports import ClusterSnapshot, ConnectorEntry
+from penstock.worker_port import TargetState
+
+
+@dataclass(frozen=True, slots=True)
+class StartedConnector:
+    """What a connector was last told."""
+
+    config: Mapping[str, str]
+    target: TargetState
+
+
+@dataclass(frozen=True, slots=True)
+class StartedTask:
+    """What a task was started with."""
+
+    connector_config: Mapping[str, str]
+    config: Mapping[str, str]
+
+
+@dataclass(slots=True)
+class Started:
+    """What the worker was told to run. Owned by the herder's thread."""
+
+    connectors: dict[str, StartedConnector] = field(default_factory=dict)
+    tasks: dict[TaskId, StartedTask] = field(default_factory=dict)
+    #: The config of each connector from which its current task configs were made.
+    applied: dict[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def tasks_of(self, connector: str) -> dict[TaskId, StartedTask]:
+        return {task: found for task, found in self.tasks.items() if task.connector == connector}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What to do for one connector, in this order: stop tasks, stop, start, retarget, start tasks.
+
+    `start` has the config and target to start with; `retarget` is a new target for what runs.
+    """
+
+    connector: str
+    stop_tasks: tuple[TaskId, ...] = ()
+    stop: bool = False
+    start: StartedConnector | None = None
+    retarget: TargetState | None = None
+    start_tasks: Mapping[TaskId, StartedTask] = field(default_factory=dict)
+    target: TargetState = TargetState.STARTED
+
+    @property
+    def empty(self) -> bool:
+        return not (self.stop_tasks or self.stop or self.start or self.retarget or self.start_tasks)
+
+
+def changes(snapshot: ClusterSnapshot, started: Started) -> Iterator[Change]:
+    """One change for each connector whose wanted state is not what was started."""
+    running: dict[str, dict[TaskId, StartedTask]] = {}
+    for task, found in started.tasks.items():
+        running.setdefault(task.connector, {})[task] = found
+    for name in {**started.connectors, **running, **snapshot.connectors}:
+        entry = snapshot.connectors.get(name)
+        change = _change(
+            name, entry, started.connectors.get(name), running.get(name, {}), started.applied
+        )
+        if not change.empty:
+            yield change
+
+
+def _change(
+    name: str,
+    entry: ConnectorEntry | None,
+    connector: StartedConnector | None,
+    tasks: Mapping[TaskId, StartedTask],
+    applied: Mapping[str, Mapping[str, str]],
+) -> Change:
+    if entry is None or entry.config is None:
+        return Change(name, stop_tasks=tuple(tasks), stop=connector is not None)
+    target = TargetState(entry.target)
+    wanted = wanted_tasks(name, entry, applied.get(name, entry.config))
+    new = {task: found for task, found in wanted.items() if tasks.get(task) != found}
+    restart = connector is not None and connector.config != entry.config
+    return Change(
+        name,
+        stop_tasks=tuple(task for task in tasks if task not in wanted or task in new),
+        stop=restart,
+        start=StartedConnector(entry.config, target) if connector is None or restart else None,
+        retarget=(
+            target
+            if connector is not None and not restart and connector.target is not target
+            else None
+        ),
+        start_tasks=new,
+        target=target,
+    )
+
+
+def wanted_tasks(
+    name: str, entry: ConnectorEntry, applied: Mapping[str, str]
+) -> dict[TaskId, StartedTask]:
+    """The tasks a connector is to have: none while it is stopped or its task configs are torn."""
+    if entry.target == TargetState.STOPPED or not entry.consistent:
+        return {}
+    return {
+        TaskId(name, number): StartedTask(applied, config)
+        for number, config in enumerate(entry.tasks)
+    }

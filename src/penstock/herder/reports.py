@@ -1,0 +1,47 @@
+"""What the worker reports, held until the herder listens.
+
+The worker is made before the herder that needs it, so the worker gets this to report to.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+
+from penstock.data.record import TaskId
+from penstock.worker_port import State, WorkerEvents
+
+
+class WorkerReports:
+    """WorkerEvents that hands everything on in order, and keeps it while nobody listens."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._listener: WorkerEvents | None = None
+        self._held: list[Callable[[WorkerEvents], None]] = []
+
+    def deliver_to(self, listener: WorkerEvents) -> None:
+        with self._lock:
+            self._listener = listener
+            for report in self._held:
+                report(listener)
+            self._held.clear()
+
+    def connector_state(self, name: str, state: State, trace: str | None) -> None:
+        self._report(lambda listener: listener.connector_state(name, state, trace))
+
+    def task_state(self, task: TaskId, state: State, trace: str | None) -> None:
+        self._report(lambda listener: listener.task_state(task, state, trace))
+
+    def task_configs(self, connector: str, configs: Sequence[Mapping[str, str]]) -> None:
+        self._report(lambda listener: listener.task_configs(connector, configs))
+
+    def topic_used(self, task: TaskId, topic: str) -> None:
+        self._report(lambda listener: listener.topic_used(task, topic))
+
+    def _report(self, report: Callable[[WorkerEvents], None]) -> None:
+        with self._lock:
+            if self._listener is None:
+                self._held.append(report)
+                return
+        report(self._listener)

@@ -1,0 +1,112 @@
+"""Passwords in connector configs: hidden on the way out, kept when they come back hidden."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from penstock.api.plugin import PluginKind
+from penstock.config import ConfigDef, Type
+from penstock.config.values import HIDDEN
+from penstock.errors import PenstockError
+from penstock.plugins import CONNECTORS, Plugins
+from penstock.settings import CLIENT_KEYS
+
+# A config provider's reference is not the secret, and who reads a config needs to see it.
+_REFERENCE: Final = re.compile(r"\$\{[^{}]+\}")
+# Only for plugins that are not installed here: nothing else says what their keys hold.
+_LOOKS_SECRET: Final = re.compile(
+    r"password|secret|token|credential|jaas|private\.?key", re.IGNORECASE
+)
+_OVERRIDES: Final = ("producer.override.", "consumer.override.", "admin.override.")
+
+
+def _password_keys(definition: ConfigDef) -> frozenset[str]:
+    return frozenset(key.name for key in definition if key.type is Type.PASSWORD)
+
+
+_CLIENT_SECRETS: Final = _password_keys(CLIENT_KEYS)
+
+
+class Secrets:
+    """Knows which keys of a config are password-typed. Threads may share it."""
+
+    def __init__(self, plugins: Plugins) -> None:
+        self._plugins = plugins
+        self._known: dict[tuple[str, PluginKind], frozenset[str] | None] = {}
+
+    def masked(self, config: Mapping[str, str]) -> dict[str, str]:
+        """The config as it may be shown."""
+        secret = self._names(config)
+        return {
+            name: HIDDEN if name in secret and _is_clear(value) else value
+            for name, value in config.items()
+        }
+
+    def restored(
+        self, config: Mapping[str, str | None], stored: Mapping[str, str] | None
+    ) -> dict[str, str | None]:
+        """A config that a client sent, with stored passwords where it sent the mask back."""
+        found = dict(config)
+        for name in self._names(found) if stored else ():
+            if found[name] == HIDDEN and stored is not None and name in stored:
+                found[name] = stored[name]
+        return found
+
+    def _names(self, config: Mapping[str, str | None]) -> frozenset[str]:
+        return frozenset(name for name in config if self._is_secret(name, config))
+
+    def _is_secret(self, name: str, config: Mapping[str, str | None]) -> bool:
+        for prefix in _OVERRIDES:
+            if name.startswith(prefix):
+                return name.removeprefix(prefix) in _CLIENT_SECRETS
+        for prefix, plugin, kinds in _owners(name, config):
+            keys = self._keys(plugin, kinds)
+            own = name.removeprefix(prefix)
+            if own in keys if keys is not None else _LOOKS_SECRET.search(own):
+                return True
+        return False
+
+    def _keys(self, plugin: str, kinds: frozenset[PluginKind]) -> frozenset[str] | None:
+        """The password-typed keys of a plugin; None if there is no such plugin here."""
+        at = (plugin, min(kinds))
+        if at not in self._known:
+            self._known[at] = self._declared(plugin, kinds)
+        return self._known[at]
+
+    def _declared(self, plugin: str, kinds: frozenset[PluginKind]) -> frozenset[str] | None:
+        try:
+            found = self._plugins.load(self._plugins.find(plugin, kinds))
+        except PenstockError:
+            return None
+        return _password_keys(found.Config.definition())
+
+
+def _is_clear(value: str) -> bool:
+    return bool(value) and not _REFERENCE.fullmatch(value)
+
+
+def _owners(
+    name: str, config: Mapping[str, str | None]
+) -> Iterator[tuple[str, str, frozenset[PluginKind]]]:
+    """Every plugin of the config that a key may belong to, with the prefix of its keys."""
+    yield "", config.get("connector.class") or "", CONNECTORS
+    for key, kind in _CONVERTERS.items():
+        if name.startswith(f"{key}.") and config.get(key):
+            yield f"{key}.", config[key] or "", frozenset({kind})
+    for key, kind in _ALIASED.items():
+        alias = name.removeprefix(key).partition(".")[0] if name.startswith(key) else ""
+        if alias:
+            yield f"{key}{alias}.", config.get(f"{key}{alias}.type") or "", frozenset({kind})
+
+
+_CONVERTERS: Final = {
+    "key.converter": PluginKind.CONVERTER,
+    "value.converter": PluginKind.CONVERTER,
+    "header.converter": PluginKind.HEADER_CONVERTER,
+}
+_ALIASED: Final = {
+    "transforms.": PluginKind.TRANSFORMATION,
+    "predicates.": PluginKind.PREDICATE,
+}

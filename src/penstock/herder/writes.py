@@ -1,0 +1,216 @@
+"""Requests that change what is to run: configs, target states, restarts."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any, Final, Protocol
+
+from penstock.clock import Deadline
+from penstock.data.record import TaskId
+from penstock.errors import BadRequestError, ConflictError, NotFoundError
+from penstock.herder.commands import CommandThread
+from penstock.herder.conductor import Conductor
+from penstock.herder.herder import ConfigMap
+from penstock.herder.lanes import within
+from penstock.herder.restarts import restart_plan
+from penstock.herder.secrets import Secrets
+from penstock.herder.views import Views
+from penstock.storage.ports import ConfigStore, ConnectorEntry, RestartRequest, StatusStore
+from penstock.wire.models import ConnectorInfo, ConnectorStatus, Created
+from penstock.worker_port import State, TargetState
+
+log = logging.getLogger(__name__)
+
+_PATCH_ATTEMPTS: Final = 5
+
+
+class Validation(Protocol):
+    """Checks connector configs. May call plugins, so it may take long or hang."""
+
+    def check(self, config: ConfigMap) -> None:
+        """Raise ConfigError or BadRequestError, with the API's text, unless it may be used."""
+        ...
+
+    def answer(self, plugin: str, config: ConfigMap) -> dict[str, Any]:
+        """The body of PUT /connector-plugins/{plugin}/config/validate."""
+        ...
+
+    def definitions(self, plugin: str, version: str | None) -> list[dict[str, Any]]:
+        """The body of GET /connector-plugins/{plugin}/config."""
+        ...
+
+
+class Writes:
+    """Validates on threads of its own, decides and stores on the herder's."""
+
+    def __init__(
+        self,
+        *,
+        thread: CommandThread,
+        conductor: Conductor,
+        configs: ConfigStore,
+        statuses: StatusStore,
+        views: Views,
+        secrets: Secrets,
+        validation: Validation,
+    ) -> None:
+        self._thread = thread
+        self._conductor = conductor
+        self._configs = configs
+        self._statuses = statuses
+        self._views = views
+        self._secrets = secrets
+        self._validation = validation
+
+    # -------------------------------------------------------------------------------- configs
+
+    def create(
+        self, name: str, config: ConfigMap, target: str | None, deadline: Deadline
+    ) -> ConnectorInfo:
+        checked = self._checked(config, deadline)
+
+        def store() -> ConnectorInfo:
+            if self._views.find(name) is not None:
+                raise ConflictError(f"Connector {name} already exists")
+            self._configs.put_connector(name, checked, deadline, target=target)
+            return self._changed(name)
+
+        return self._thread.call(_writing(name), store, deadline)
+
+    def put(self, name: str, config: ConfigMap, deadline: Deadline) -> Created:
+        sent = self._secrets.restored(config, self._views.stored_config(name))
+        checked = self._checked(sent, deadline)
+
+        def store() -> Created:
+            created = self._views.find(name) is None
+            self._replace(name, checked, deadline)
+            return Created(created, self._changed(name))
+
+        return self._thread.call(_writing(name), store, deadline)
+
+    def patch(self, name: str, patch: ConfigMap, deadline: Deadline) -> ConnectorInfo:
+        for _ in range(_PATCH_ATTEMPTS):
+            old = self._views.entry(name).config or {}
+            new = self._secrets.restored(patched(old, patch), old)
+            if new.get("name", name) != name:
+                raise BadRequestError(name_mismatch(new["name"], name))
+            checked = self._checked(new, deadline)
+
+            def store(
+                old: Mapping[str, str] = old, checked: Mapping[str, str] = checked
+            ) -> ConnectorInfo | None:
+                if self._views.entry(name).config != old:
+                    return None  # somebody else was quicker: patch what is there now
+                self._replace(name, checked, deadline)
+                return self._changed(name)
+
+            found = self._thread.call(_writing(name), store, deadline)
+            if found is not None:
+                return found
+        raise ConflictError(
+            "Cannot complete request momentarily due to stale configuration "
+            "(typically caused by a concurrent config change)"
+        )
+
+    def delete(self, name: str, deadline: Deadline) -> None:
+        def remove() -> None:
+            self._views.entry(name)
+            self._configs.remove_connector(name, deadline)
+            self._conductor.reconcile()
+
+        step = f"removing the config for connector {name} from the config topic"
+        self._thread.call(step, remove, deadline)
+
+    def _checked(self, config: ConfigMap, deadline: Deadline) -> dict[str, str]:
+        within(
+            "validating the connector's config", lambda: self._validation.check(config), deadline
+        )
+        return {key: value for key, value in config.items() if value is not None}
+
+    def _replace(self, name: str, config: Mapping[str, str], deadline: Deadline) -> None:
+        same = self._views.stored_config(name) == config
+        self._configs.put_connector(name, config, deadline)
+        status = self._statuses.connector(name)
+        # The same config once more changes nothing, but is how users revive a failed connector.
+        if same and status is not None and status.state == State.FAILED:
+            self._conductor.restart(name, connector=True)
+
+    def _changed(self, name: str) -> ConnectorInfo:
+        self._conductor.reconcile()
+        return self._views.info(name)
+
+    # -------------------------------------------------------------------------- target states
+
+    def set_target(self, name: str, target: TargetState, deadline: Deadline) -> None:
+        def store() -> None:
+            if self._views.find(name) is None:
+                raise NotFoundError(f"Unknown connector {name}")
+            if target is TargetState.STOPPED:
+                # In this order a crash between the two leaves a connector without tasks, which
+                # makes them anew; the other way round a stopped one would still have tasks.
+                self._configs.put_tasks(name, [], deadline)
+            self._configs.put_target(name, target.value, deadline)
+            self._conductor.reconcile()
+
+        step = f"writing the {target} target state for connector {name} to the config topic"
+        self._thread.call(step, store, deadline)
+
+    # ------------------------------------------------------------------------------- restarts
+
+    def restart(self, name: str, deadline: Deadline) -> None:
+        def do() -> None:
+            self._known(name)
+            self._conductor.restart(name, connector=True)
+
+        self._thread.call(f"restarting connector {name}", do, deadline)
+
+    def restart_all(self, request: RestartRequest, deadline: Deadline) -> ConnectorStatus:
+        def do() -> ConnectorStatus:
+            name = request.connector
+            self._known(name)
+            status = self._statuses.connector(name)
+            if status is None:
+                raise NotFoundError(f"Status for connector {name} not found")
+            plan = restart_plan(request, status, self._statuses.tasks(name))
+            self._configs.put_restart(request, deadline)
+            if plan.restart_connector or plan.restart_tasks:
+                self._conductor.store_status(name, plan.connector, plan.tasks)
+                self._conductor.restart(
+                    name, connector=plan.restart_connector, tasks=plan.restart_tasks
+                )
+            return self._views.shown_status(name, plan.connector, plan.tasks)
+
+        step = f"handling restart request for connector {request.connector}"
+        return self._thread.call(step, do, deadline)
+
+    def restart_task(self, task: TaskId, deadline: Deadline) -> None:
+        def do() -> None:
+            if task.number not in range(len(self._known(task.connector).tasks)):
+                raise NotFoundError(f"Unknown task: {task}")
+            self._conductor.restart(task.connector, connector=False, tasks=[task])
+
+        self._thread.call(f"restarting task {task}", do, deadline)
+
+    def _known(self, name: str) -> ConnectorEntry:
+        found = self._views.find(name)
+        if found is None:
+            raise NotFoundError(f"Unknown connector: {name}")
+        return found
+
+
+def patched(config: Mapping[str, str], patch: ConfigMap) -> dict[str, str | None]:
+    """A config with some keys replaced, and without those that are None in the patch."""
+    merged: dict[str, str | None] = {**config, **patch}
+    return {name: value for name, value in merged.items() if value is not None}
+
+
+def name_mismatch(configured: str | None, named: str) -> str:
+    return (
+        f"Connector name configuration ({configured}) doesn't match "
+        f"connector name in the URL ({named})"
+    )
+
+
+def _writing(name: str) -> str:
+    return f"writing a config for connector {name} to the config topic"
