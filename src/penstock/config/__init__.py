@@ -10,6 +10,7 @@ from penstock.config.definition import (
     Recommender,
     Width,
 )
+from penstock.config.regex import java_regex, regex_error
 from penstock.config.validators import (
     Validator,
     all_of,
@@ -48,6 +49,7 @@ __all__ = [
     "between",
     "each_of",
     "invalid",
+    "java_regex",
     "key",
     "matches",
     "no_control_characters",
@@ -57,5 +59,6 @@ __all__ = [
     "non_null",
     "one_of",
     "one_of_ignoring_case",
+    "regex_error",
     "rule",
 ]

@@ -119,9 +119,14 @@ class ConfigDef:
     def __add__(self, other: ConfigDef) -> ConfigDef:
         return ConfigDef.of([*self, *other])
 
-    def prefixed(self, prefix: str, group: str | None = None) -> ConfigDef:
-        """The same keys under a prefix, as a transformation's keys are under its alias."""
-        return ConfigDef.of(_prefixed(key, prefix, group) for key in self)
+    def embedded(self, prefix: str, group: str, first: int) -> ConfigDef:
+        """The same keys under a prefix and in a group, as a transformation's under its alias.
+
+        They are ordered as Kafka orders them there: required ones first, then by importance and
+        name. `first` is the place of the first one in the group.
+        """
+        placed = enumerate(sorted(self, key=_rank), start=first)
+        return ConfigDef.of(_embedded(key, prefix, group, order) for order, key in placed)
 
     @property
     def groups(self) -> list[str]:
@@ -208,10 +213,34 @@ def _read(
     return ConfigValue(key.name, list(default) if isinstance(default, list) else default)
 
 
-def _prefixed(key: ConfigKey, prefix: str, group: str | None) -> ConfigKey:
+_IMPORTANCE: Final = {each: place for place, each in enumerate(Importance)}
+
+
+def _rank(key: ConfigKey) -> tuple[str, int, bool, int, str]:
+    return key.group or "", key.order, not key.required, _IMPORTANCE[key.importance], key.name
+
+
+def _embedded(key: ConfigKey, prefix: str, group: str, order: int) -> ConfigKey:
     return replace(
         key,
         name=prefix + key.name,
-        group=key.group if group is None else group,
+        validator=None if key.validator is None else _Unprefixed(prefix, key.validator),
+        group=group if key.group is None else f"{group}: {key.group}",
+        order=order,
+        display_name=key.shown_name,
         dependents=tuple(prefix + name for name in key.dependents),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Unprefixed:
+    """Calls a rule with the key's own name: that is what its error texts show, as in Kafka."""
+
+    prefix: str
+    rule: Validator
+
+    def __call__(self, name: str, value: object) -> None:
+        self.rule(name.removeprefix(self.prefix), value)
+
+    def __str__(self) -> str:
+        return str(self.rule)

@@ -128,13 +128,30 @@ def test_a_key_is_defined_once() -> None:
         Plain.definition() + Plain.definition()
 
 
-def test_a_prefix_moves_keys_and_dependents() -> None:
+def test_embedded_keys_stand_under_a_prefix_in_kafkas_order() -> None:
     moved = ConfigDef.of(
         [
+            ConfigKey(name="b", type=Type.INT, default=1, validator=at_least(1)),
             ConfigKey(name="a", type=Type.STRING, default="", dependents=("b",)),
-            ConfigKey(name="b", type=Type.STRING, default=""),
+            ConfigKey(name="y", type=Type.STRING, default="", importance=Importance.HIGH),
+            ConfigKey(name="z", type=Type.STRING, importance=Importance.LOW),
         ]
-    ).prefixed("x.", group="Transforms: x")
-    assert list(moved.keys) == ["x.a", "x.b"]
+    ).embedded("x.", "Transforms: x", 2)
+    assert [(key.name, key.order) for key in moved] == [
+        ("x.z", 2),
+        ("x.y", 3),
+        ("x.a", 4),
+        ("x.b", 5),
+    ]
     assert moved["x.a"].dependents == ("x.b",)
-    assert moved["x.b"].group == "Transforms: x"
+    assert {key.group for key in moved} == {"Transforms: x"}
+    assert moved["x.a"].shown_name == "a"
+    # Kafka names the key without its prefix in what a rule says, and with it elsewhere.
+    assert moved.validate({"x.b": "0"})[3].errors == (
+        "Invalid value 0 for configuration b: Value must be at least 1",
+    )
+    assert (
+        moved.validate({"x.b": "q"})[3]
+        .errors[0]
+        .startswith("Invalid value q for configuration x.b")
+    )
