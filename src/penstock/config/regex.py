@@ -15,6 +15,7 @@ from penstock.config.values import invalid
 
 _NULL: Final = 'Cannot invoke "String.isEmpty()" because "this.pattern" is null'
 _REPETITION: Final = re.compile(r"\{(\d+)(?:(,)(\d*))?\}")
+_BRACED: Final = re.compile(r"\\(?:[pPxN]\{[^}]*\}|k<\w+>)")
 _NAMED: Final = re.compile(r"\(\?<([a-zA-Z][a-zA-Z0-9]*)?(>)?")
 
 
@@ -81,15 +82,19 @@ class _Scan:
             end = self.text.find("\\E", self.at + 2)
             self.at = len(self.text) if end < 0 else end + 2
         else:
-            self.at += 2
+            self.at = self._past_escape(self.at)
         self.repeatable = True
+
+    def _past_escape(self, at: int) -> int:
+        braced = _BRACED.match(self.text, at)
+        return braced.end() if braced else at + 2
 
     def _class(self) -> None:
         depth, first = 0, True
         while self.at < len(self.text):
             char = self.text[self.at]
             if char == "\\":
-                self.at += 1
+                self.at = self._past_escape(self.at) - 1
             elif char == "[":
                 depth += 1
                 self.at += self.text.startswith("[^", self.at)

@@ -15,7 +15,7 @@ GOOD = [
     "[a[b-d]&&[^c]]",
     r"\Q(\E\)",
     "(?<name>x)(?:y)(?i)z(?<=q)(?<!q)",
-    r"\p{Alpha}{1,}",
+    r"\p{Alpha}{1,}[\p{L}-]\x{1F600}",
     "^*$",
     "{2}",
     "a{2}{3}",
@@ -51,5 +51,5 @@ def test_a_broken_expression_is_told_in_javas_words(pattern: str, text: str) -> 
 
 
 def test_no_expression_at_all() -> None:
-    with pytest.raises(ConfigError, match='"this.pattern" is null$'):
+    with pytest.raises(ConfigError, match=r'"this\.pattern" is null$'):
         java_regex("k", None)
