@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 # So few lines are fetched and written here sooner than a Python worker of Spark begins.
-INLINE_RECORDS: Final = 2000
+INLINE_RECORDS: Final = 1000
 
 
 class FileStreamSinkTask(FrameSinkTask):
