@@ -70,6 +70,14 @@ class StorageError(PenstockError):
     """An internal topic or file can't be read or written."""
 
 
+class GroupActiveError(StorageError):
+    """The consumer group has members: its offsets can't be changed from outside."""
+
+
+class RebalancedError(PenstockError):
+    """This member lost its partitions: nothing may be committed for them, the batch is dropped."""
+
+
 class SetupError(PenstockError):
     """The machine lacks something; the text says what to install or change."""
 

@@ -64,18 +64,22 @@ _IGNORED: Final = frozenset({
 
 
 def client_properties(
-    worker: Mapping[str, str], role: Role, overrides: Mapping[str, str] | None = None
+    worker: Mapping[str, str],
+    role: Role | None = None,
+    overrides: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
     """The properties of a client: the worker's own, then `<role>.` ones, then the overrides.
 
-    `overrides` come without their `<role>.override.` prefix.
+    No role: a client of the worker itself, for its internal topics. `overrides` come without
+    their `<role>.override.` prefix.
     """
     chosen = {
         key: value
         for key, value in worker.items()
         if key in _COMMON or key.startswith(_COMMON_PREFIXES)
     }
-    chosen |= with_prefix(worker, f"{role.value}.")
+    if role is not None:
+        chosen |= with_prefix(worker, f"{role.value}.")
     return chosen | dict(overrides or {})
 
 

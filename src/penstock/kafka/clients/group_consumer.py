@@ -1,0 +1,382 @@
+"""A member of a sink's consumer group: assignment, records, position, lag and commits."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Final, NamedTuple, Protocol
+
+import confluent_kafka
+from confluent_kafka import KafkaError, KafkaException
+
+from penstock.clock import Clock, Deadline, SystemClock
+from penstock.config.values import Type, parse_value
+from penstock.data.record import TopicPartition
+from penstock.errors import ConfigError, PenstockError
+from penstock.kafka.clients.calls import within
+from penstock.kafka.clients.connect import rd_consumer
+from penstock.kafka.clients.failures import event_failure, is_transient, librdkafka_failure
+from penstock.kafka.clients.records import LastError
+
+_DEFAULTS: Final[Mapping[str, Any]] = {
+    # Bounds what is fetched ahead: 16 MB a task instead of librdkafka's 64.
+    "queued.max.messages.kbytes": "16384",
+    "auto.offset.reset": "earliest",
+}
+_FIXED: Final[Mapping[str, Any]] = {
+    "enable.auto.commit": False,
+    "enable.auto.offset.store": False,
+    # Java asks again and again for a subscribed topic that is not there yet; so must we.
+    "topic.metadata.refresh.interval.ms": 10_000,
+}
+_MAX_POLL_RECORDS: Final = 500
+_METADATA_MAX_AGE_MS: Final = 300_000
+_TOPICS_SECONDS: Final = 10.0
+_RETRY_SECONDS: Final = 0.02
+_QUIET: Final = frozenset({
+    KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC,  # noqa: SLF001
+    KafkaError._UNKNOWN_PARTITION, KafkaError._PARTITION_EOF,  # noqa: SLF001
+    KafkaError._MAX_POLL_EXCEEDED,  # noqa: SLF001 - told by `lost`
+})  # fmt: skip
+
+
+class RawRecord(NamedTuple):
+    """A record as the broker has it. `timestamp` is -1 if there is none."""
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp: int
+    timestamp_type: int
+    key: bytes | None
+    value: bytes | None
+    headers: list[tuple[str, bytes | None]] | None
+
+
+class PartitionEvents(Protocol):
+    """What the group decides. Called on the thread that calls consume() or close()."""
+
+    def assigned(self, partitions: Collection[TopicPartition]) -> None:
+        """These are ours from now on."""
+        ...
+
+    def revoked(self, partitions: Collection[TopicPartition]) -> None:
+        """Last moment to commit for these; afterwards they are someone else's."""
+        ...
+
+    def lost(self, partitions: Collection[TopicPartition]) -> None:
+        """These are someone else's already: commit nothing for them."""
+        ...
+
+
+class GroupConsumer:
+    """One consumer in a group. consume() and close() belong to one thread; commit(), positions()
+    and end_offsets() may be called from any.
+
+    Everything the broker is asked has a deadline. A broker that is away is waited for in silence:
+    consume() returns nothing, the others raise RetriableError or DeadlineExceededError.
+    """
+
+    def __init__(self, properties: Mapping[str, str], *, clock: Clock | None = None) -> None:
+        properties = {**_DEFAULTS, **properties}
+        if not properties.get("group.id"):
+            raise ConfigError("a sink's consumer needs group.id")
+        self.group_id = properties["group.id"]
+        self.max_poll_records = _number(properties, "max.poll.records", _MAX_POLL_RECORDS)
+        self._reset = properties["auto.offset.reset"].strip().lower()
+        self._refresh_seconds = (
+            _number(properties, "metadata.max.age.ms", _METADATA_MAX_AGE_MS) / 1000
+        )
+        self._clock = clock or SystemClock()
+        self._errors = LastError()
+        self._consumer = rd_consumer(properties, _FIXED, self._errors)
+        self._assigned: frozenset[TopicPartition] = frozenset()
+        self._events: PartitionEvents | None = None
+        self._failure: BaseException | None = None
+        self._telling: int | None = None
+        self._pattern: re.Pattern[str] | None = None
+        self._topics: tuple[str, ...] = ()
+        self._look_at = 0.0
+        self._closed = False
+
+    # ----------------------------------------------------------------------------- membership
+
+    def subscribe(self, topics: Sequence[str] | re.Pattern[str], events: PartitionEvents) -> None:
+        """Join the group for these topics, or for those whose whole names match the pattern.
+
+        A pattern (see `java_pattern`) is looked at again every `metadata.max.age.ms`, by us as
+        Java's client does: librdkafka's own regular expressions are of another kind.
+        """
+        self._events = events
+        if isinstance(topics, re.Pattern):
+            self._pattern = topics
+            self._follow_pattern()
+        else:
+            self._join(tuple(topics))
+
+    @property
+    def assignment(self) -> frozenset[TopicPartition]:
+        """The partitions that are ours now."""
+        return self._assigned
+
+    @property
+    def member_id(self) -> str:
+        return str(self._consumer.memberid() or "")
+
+    def _join(self, topics: tuple[str, ...]) -> None:
+        self._topics = topics
+        if not topics:
+            self._consumer.unsubscribe()
+            return
+        self._consumer.subscribe(
+            list(topics),
+            on_assign=self._on_assign,
+            on_revoke=self._on_revoke,
+            on_lost=self._on_lost,
+        )
+
+    def _follow_pattern(self) -> None:
+        if self._pattern is None or self._clock.now() < self._look_at:
+            return
+        try:
+            found = self._consumer.list_topics(timeout=_TOPICS_SECONDS).topics
+        except KafkaException:
+            return  # The broker is away: the next consume() looks again.
+        self._look_at = self._clock.now() + self._refresh_seconds
+        names = tuple(
+            name
+            for name in sorted(found)
+            if self._pattern.fullmatch(name) and name != "__consumer_offsets"
+        )
+        if names != self._topics:
+            self._join(names)
+
+    def _on_assign(self, _: Any, partitions: list[Any]) -> None:
+        added = [_ours(partition) for partition in partitions]
+        self._assigned |= set(added)
+        self._tell(lambda events: events.assigned(added))
+
+    def _on_revoke(self, _: Any, partitions: list[Any]) -> None:
+        gone = [_ours(partition) for partition in partitions]
+        self._tell(lambda events: events.revoked(gone))
+        self._assigned -= set(gone)
+
+    def _on_lost(self, _: Any, partitions: list[Any]) -> None:
+        gone = [_ours(partition) for partition in partitions]
+        self._assigned -= set(gone)
+        self._tell(lambda events: events.lost(gone))
+
+    def _tell(self, call: Callable[[PartitionEvents], None]) -> None:
+        """The library drops what a callback raises, so it is kept for the end of consume()."""
+        if self._events is None:
+            return
+        self._telling = threading.get_ident()
+        try:
+            call(self._events)
+        except BaseException as error:  # noqa: BLE001 - raised again by consume()
+            self._failure = error
+        finally:
+            self._telling = None
+
+    # -------------------------------------------------------------------------------- records
+
+    def consume(self, max_records: int, seconds: float) -> list[RawRecord]:
+        """Wait that long for a first record, then take what was fetched already, up to the number.
+
+        Must be called at least every `max.poll.interval.ms`, also while everything is paused.
+        """
+        self._follow_pattern()
+        if self._pattern is not None and not self._topics:
+            self._clock.wait(threading.Event(), min(seconds, 1.0))
+            return []
+        first = self._consumer.poll(seconds)
+        self._raise_failure()
+        if first is None:
+            return []
+        messages = [first]
+        if max_records > 1:
+            messages += self._consumer.consume(max_records - 1, 0)
+            self._raise_failure()
+        return [_raw(message) for message in messages if self._is_record(message)]
+
+    def _raise_failure(self) -> None:
+        failure, self._failure = self._failure, None
+        if failure is not None:
+            raise failure
+
+    def _is_record(self, message: Any) -> bool:
+        error = message.error()
+        if error is None:
+            return True
+        if error.code() in _QUIET or is_transient(error):
+            return False
+        raise event_failure(error, f"consuming {', '.join(self._topics)} as {self.group_id}")
+
+    def seek(self, offsets: Mapping[TopicPartition, int], deadline: Deadline) -> None:
+        """Go on at these offsets; what was fetched ahead is dropped."""
+        for partition, offset in offsets.items():
+            self._seek(_theirs(partition, offset), deadline)
+
+    def _seek(self, target: Any, deadline: Deadline) -> None:
+        step = f"seeking in {target.topic}-{target.partition}"
+        while True:
+            try:
+                self._consumer.seek(target)
+            except KafkaException as error:
+                # Right after an assignment the partition is not being fetched yet.
+                if error.args[0].code() != KafkaError._STATE:  # noqa: SLF001
+                    raise librdkafka_failure(error, step) from error
+                deadline.check(step)
+                self._clock.wait(threading.Event(), _RETRY_SECONDS)
+            else:
+                return
+
+    def pause(self, partitions: Collection[TopicPartition]) -> None:
+        """Fetch no more from these; consume() then returns nothing of them."""
+        self._consumer.pause([_theirs(partition) for partition in partitions])
+
+    def resume(self, partitions: Collection[TopicPartition]) -> None:
+        self._consumer.resume([_theirs(partition) for partition in partitions])
+
+    # -------------------------------------------------------------------------------- offsets
+
+    def positions(
+        self, partitions: Collection[TopicPartition], deadline: Deadline
+    ) -> dict[TopicPartition, int]:
+        """Where consume() goes on: after what it returned, else the committed offset, else
+        where `auto.offset.reset` says."""
+        wanted = [_theirs(partition) for partition in partitions]
+        known = {_ours(tp): tp.offset for tp in self._consumer.position(wanted) if tp.offset >= 0}
+        missing = [partition for partition in partitions if partition not in known]
+        if missing:
+            known |= self.committed(missing, deadline)
+        return {
+            partition: known.get(partition, -1)
+            if partition in known
+            else self._start(partition, deadline)
+            for partition in partitions
+        }
+
+    def _start(self, partition: TopicPartition, deadline: Deadline) -> int:
+        if self._reset not in ("earliest", "latest"):
+            raise event_failure(
+                KafkaError(KafkaError._NO_OFFSET),  # noqa: SLF001
+                f"{partition} has no committed offset and auto.offset.reset={self._reset}",
+            )
+        first, end = self._watermarks(partition, deadline)
+        return first if self._reset == "earliest" else end
+
+    def committed(
+        self, partitions: Collection[TopicPartition], deadline: Deadline
+    ) -> dict[TopicPartition, int]:
+        """The group's committed offsets; partitions without one are absent."""
+        wanted = [_theirs(partition) for partition in partitions]
+        found = self._ask(
+            deadline,
+            f"reading committed offsets of group {self.group_id}",
+            lambda: self._consumer.committed(wanted, timeout=deadline.remaining()),
+        )
+        return {_ours(entry): entry.offset for entry in found if entry.offset >= 0}
+
+    def end_offsets(
+        self, partitions: Collection[TopicPartition], deadline: Deadline, *, cached: bool = False
+    ) -> dict[TopicPartition, int]:
+        """The offset after the last record of each; `cached`: as of the last fetch, at no cost
+        (partitions not fetched yet are absent)."""
+        if cached:
+            found = {
+                tp: self._consumer.get_watermark_offsets(_theirs(tp), cached=True)
+                for tp in partitions
+            }
+            return {tp: marks[1] for tp, marks in found.items() if marks and marks[1] >= 0}
+        return {tp: self._watermarks(tp, deadline)[1] for tp in partitions}
+
+    def _watermarks(self, partition: TopicPartition, deadline: Deadline) -> tuple[int, int]:
+        first, end = self._ask(
+            deadline,
+            f"reading the end of {partition}",
+            lambda: self._consumer.get_watermark_offsets(
+                _theirs(partition), timeout=deadline.remaining()
+            ),
+        )
+        return int(first), int(end)
+
+    def commit(self, offsets: Mapping[TopicPartition, int], deadline: Deadline) -> None:
+        """Store the group's offsets; they are stored when it returns.
+
+        Inside `revoked` the library itself bounds the wait, by `session.timeout.ms`.
+
+        Raises:
+            RebalancedError: this member is no longer, or not yet, in the group's generation.
+        """
+        if not offsets:
+            return
+        wanted = [_theirs(partition, offset) for partition, offset in offsets.items()]
+        step = f"committing offsets of group {self.group_id}"
+        if self._telling == threading.get_ident():
+            # While it runs a callback the library lets only this thread in.
+            stored = self._commit(wanted, step)
+        else:
+            # The library's commit knows no deadline; on another thread it can be left behind.
+            stored = within(deadline, step, lambda: self._commit(wanted, step))
+        for entry in stored:
+            if entry.error is not None:
+                raise event_failure(entry.error, f"{step} for {entry.topic}-{entry.partition}")
+
+    def _commit(self, offsets: list[Any], step: str) -> list[Any]:
+        try:
+            stored: list[Any] = self._consumer.commit(offsets=offsets, asynchronous=False)
+        except KafkaException as error:
+            raise librdkafka_failure(error, step) from error
+        return stored
+
+    def _ask(self, deadline: Deadline, step: str, call: Callable[[], Any]) -> Any:
+        deadline.check(step + self._errors.hint())
+        try:
+            return call()
+        except KafkaException as error:
+            deadline.check(step + self._errors.hint())
+            raise librdkafka_failure(error, step) from error
+
+    def close(self, deadline: Deadline) -> None:
+        """Leave the group. The partitions still held are told as revoked, on another thread.
+
+        Raises:
+            DeadlineExceededError: the broker did not let go in time; the library goes on trying.
+        """
+        if self._closed:
+            return
+        self._closed = True
+        within(deadline, f"leaving group {self.group_id}", self._consumer.close)
+        failure, self._failure = self._failure, None
+        if isinstance(failure, PenstockError):
+            raise failure
+
+
+def _number(properties: Mapping[str, str], key: str, default: int) -> int:
+    return int(parse_value(key, properties.get(key, default), Type.INT))
+
+
+def _raw(message: Any) -> RawRecord:
+    kind, timestamp = message.timestamp()
+    return RawRecord(
+        message.topic(),
+        message.partition(),
+        message.offset(),
+        timestamp if kind else -1,
+        kind,
+        message.key(),
+        message.value(),
+        message.headers(),
+    )
+
+
+def _theirs(partition: TopicPartition, offset: int | None = None) -> Any:
+    if offset is None:
+        return confluent_kafka.TopicPartition(partition.topic, partition.partition)
+    return confluent_kafka.TopicPartition(partition.topic, partition.partition, offset)
+
+
+def _ours(partition: Any) -> TopicPartition:
+    return TopicPartition(partition.topic, partition.partition)

@@ -1,0 +1,188 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from penstock.data.record import TopicPartition
+from penstock.errors import ConfigError, RebalancedError
+from penstock.kafka.clients import Admin, GroupConsumer, LogWriter, TopicSpec
+from penstock.kafka.patterns import java_pattern
+from tests.kafka.clients.support import Recorder, consume_until, soon, take
+
+Unique = Callable[[str], str]
+
+
+@pytest.fixture
+def admin(kafka: str) -> Iterator[Admin]:
+    admin = Admin({"bootstrap.servers": kafka})
+    yield admin
+    admin.close()
+
+
+@pytest.fixture
+def topic(admin: Admin, unique: Unique) -> str:
+    name = unique("t")
+    admin.create_topic(TopicSpec(name, 2, 1), soon())
+    return name
+
+
+@pytest.fixture
+def join(kafka: str, unique: Unique) -> Iterator[Callable[..., GroupConsumer]]:
+    group, consumers = unique("g"), []
+
+    def make(**properties: str) -> GroupConsumer:
+        dotted = {key.replace("_", "."): value for key, value in properties.items()}
+        consumer = GroupConsumer({"bootstrap.servers": kafka, "group.id": group, **dotted})
+        consumers.append(consumer)
+        return consumer
+
+    yield make
+    for consumer in consumers:
+        consumer.close(soon())
+
+
+def produce(kafka: str, topic: str, count: int, start: int = 0) -> None:
+    records = [(f"k{n}".encode(), f"v{n}".encode()) for n in range(start, start + count)]
+    LogWriter({"bootstrap.servers": kafka}, topic).append(records, soon())
+
+
+def test_records_positions_commits_and_a_successor(
+    kafka: str, topic: str, join: Callable[..., GroupConsumer]
+) -> None:
+    produce(kafka, topic, 100)
+    consumer, events = join(), Recorder()
+    consumer.subscribe([topic], events)
+    got = take(consumer, 100)
+    assert {record.value for record in got} == {f"v{n}".encode() for n in range(100)}
+    assert events.log == [("assigned", frozenset(consumer.assignment))]
+    positions = consumer.positions(consumer.assignment, soon())
+    assert sum(positions.values()) == 100
+    assert positions == consumer.end_offsets(consumer.assignment, soon())
+    assert positions == consumer.end_offsets(consumer.assignment, soon(), cached=True)
+    assert consumer.committed(consumer.assignment, soon()) == {}
+    consumer.commit(positions, soon())
+    assert consumer.committed(consumer.assignment, soon()) == positions
+    consumer.close(soon())
+    assert events.log[-1][0] == "revoked"
+    successor = join()
+    successor.subscribe([topic], Recorder())
+    consume_until(successor, lambda: len(successor.assignment) == 2)
+    assert successor.positions(successor.assignment, soon()) == positions
+    produce(kafka, topic, 1, start=100)
+    assert [record.value for record in take(successor, 1)] == [b"v100"]
+
+
+def test_consume_returns_a_record_at_once(
+    kafka: str, topic: str, join: Callable[..., GroupConsumer]
+) -> None:
+    consumer = join()
+    consumer.subscribe([topic], Recorder())
+    consume_until(consumer, lambda: len(consumer.assignment) == 2)
+    produce(kafka, topic, 1)
+    waiting = soon(10)
+    assert len(consumer.consume(500, 10.0)) == 1
+    assert waiting.remaining() > 5
+
+
+@pytest.mark.parametrize("reset", ["earliest", "latest"])
+def test_position_before_anything_was_read(
+    kafka: str, topic: str, join: Callable[..., GroupConsumer], reset: str
+) -> None:
+    produce(kafka, topic, 10)
+    consumer = join(auto_offset_reset=reset)
+    consumer.subscribe([topic], Recorder())
+    consumer.pause([])
+    consume_until(consumer, lambda: len(consumer.assignment) == 2)
+    positions = consumer.positions(consumer.assignment, soon())
+    assert sum(positions.values()) == (10 if reset == "latest" else 0)
+
+
+def test_seek_and_pause(kafka: str, topic: str, join: Callable[..., GroupConsumer]) -> None:
+    produce(kafka, topic, 50)
+    consumer = join()
+    consumer.subscribe([topic], Recorder())
+    got = take(consumer, 50)
+    consumer.pause(consumer.assignment)
+    consumer.seek(dict.fromkeys(consumer.assignment, 0), soon())
+    assert consumer.consume(99, 0.5) == []
+    consumer.resume(consumer.assignment)
+    assert sorted(take(consumer, 50)) == sorted(got)
+
+
+def test_a_second_member_takes_its_share_and_the_first_may_still_commit(
+    kafka: str, topic: str, join: Callable[..., GroupConsumer]
+) -> None:
+    first, second = join(), join()
+
+    class Committing(Recorder):
+        def revoked(self, partitions: object) -> None:
+            first.commit({TopicPartition(topic, 0): 4}, soon())
+            super().revoked(first.assignment)
+
+    events = Committing()
+    first.subscribe([topic], events)
+    consume_until(first, lambda: len(first.assignment) == 2)
+    second.subscribe([topic], Recorder())
+
+    def shared() -> bool:
+        second.consume(10, 0.05)
+        return len(first.assignment) == len(second.assignment) == 1
+
+    consume_until(first, shared, seconds=40)
+    assert (
+        "revoked",
+        frozenset({TopicPartition(topic, 0), TopicPartition(topic, 1)}),
+    ) in events.log
+    assert second.committed([TopicPartition(topic, 0)], soon()) == {TopicPartition(topic, 0): 4}
+
+
+def test_what_a_callback_raises_comes_out_of_consume(
+    kafka: str, topic: str, join: Callable[..., GroupConsumer]
+) -> None:
+    class Broken(Recorder):
+        def assigned(self, partitions: object) -> None:
+            raise LookupError("broken")
+
+    consumer = join()
+    consumer.subscribe([topic], Broken())
+    with pytest.raises(LookupError, match="broken"):
+        consume_until(consumer, lambda: False)
+
+
+def test_a_member_thrown_out_may_not_commit(
+    kafka: str, topic: str, join: Callable[..., GroupConsumer]
+) -> None:
+    consumer, events = join(session_timeout_ms="6000", max_poll_interval_ms="6000"), Recorder()
+    consumer.subscribe([topic], events)
+    consume_until(consumer, lambda: len(consumer.assignment) == 2)
+    held = consumer.assignment
+    successor = join()
+    successor.subscribe([topic], Recorder())
+    consume_until(successor, lambda: successor.assignment == held, seconds=30)
+    with pytest.raises(RebalancedError):
+        consumer.commit(dict.fromkeys(held, 1), soon())
+    # Which of the two depends on whether it had heard of the other member before.
+    consume_until(consumer, lambda: events.log[-1] in (("lost", held), ("revoked", held)))
+
+
+def test_topics_by_java_pattern(
+    kafka: str, admin: Admin, unique: Unique, join: Callable[..., GroupConsumer]
+) -> None:
+    base = unique("re")
+    names = [f"{base}-{suffix}" for suffix in ("1", "22", "x", "3-not")]
+    for name in names[:1] + names[2:]:
+        admin.create_topic(TopicSpec(name, 1, 1), soon())
+    consumer = join(metadata_max_age_ms="1000")
+    consumer.subscribe(java_pattern(rf"\Q{base}\E-\p{{Digit}}+", "topics.regex"), Recorder())
+    consume_until(consumer, lambda: {tp.topic for tp in consumer.assignment} == {names[0]})
+    admin.create_topic(TopicSpec(names[1], 1, 1), soon())
+    consume_until(consumer, lambda: {tp.topic for tp in consumer.assignment} == set(names[:2]))
+
+
+def test_a_wrong_setting_is_refused_by_name(kafka: str) -> None:
+    with pytest.raises(ConfigError, match=r"max\.poll\.interval\.ms"):
+        GroupConsumer({
+            "bootstrap.servers": kafka, "group.id": "g",
+            "max.poll.interval.ms": "1000", "session.timeout.ms": "5000",
+        })  # fmt: skip
