@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 
 from penstock.clock import Deadline
 from penstock.data.record import TaskId
-from penstock.errors import BadRequestError, ConflictError, NotFoundError
+from penstock.errors import ConflictError, NotFoundError
 from penstock.herder.commands import CommandThread
 from penstock.herder.conductor import Conductor
 from penstock.herder.herder import ConfigMap
@@ -17,7 +17,7 @@ from penstock.herder.restarts import restart_plan
 from penstock.herder.secrets import Secrets
 from penstock.herder.views import Views
 from penstock.storage.ports import ConfigStore, ConnectorEntry, RestartRequest, StatusStore
-from penstock.wire.models import ConnectorInfo, ConnectorStatus, Created
+from penstock.wire.models import ConnectorInfo, ConnectorStatus, Created, named_config
 from penstock.worker_port import State, TargetState
 
 log = logging.getLogger(__name__)
@@ -93,8 +93,8 @@ class Writes:
         for _ in range(_PATCH_ATTEMPTS):
             old = self._views.entry(name).config or {}
             new = self._secrets.restored(patched(old, patch), old)
-            if new.get("name", name) != name:
-                raise BadRequestError(name_mismatch(new["name"], name))
+            if "name" in new:
+                named_config(name, new)
             checked = self._checked(new, deadline)
 
             def store(
@@ -203,13 +203,6 @@ def patched(config: Mapping[str, str], patch: ConfigMap) -> dict[str, str | None
     """A config with some keys replaced, and without those that are None in the patch."""
     merged: dict[str, str | None] = {**config, **patch}
     return {name: value for name, value in merged.items() if value is not None}
-
-
-def name_mismatch(configured: str | None, named: str) -> str:
-    return (
-        f"Connector name configuration ({configured}) doesn't match "
-        f"connector name in the URL ({named})"
-    )
 
 
 def _writing(name: str) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from penstock.errors import BadRequestError
 from penstock.wire.json import MalformedRequestError, mapping, only, plain, strings, text
 
 Json = dict[str, Any]
@@ -42,6 +43,24 @@ class CreateConnector:
             strings(fields.get("config"), "config"),
             None if state is None else INITIAL_STATES[state.upper()],
         )
+
+
+def named_config(name: str, config: Mapping[str, str | None] | None) -> dict[str, str | None]:
+    """A config with the connector's name in it.
+
+    Raises:
+        BadRequestError: it has another name.
+        MalformedRequestError: there is no config.
+    """
+    if config is None:
+        raise MalformedRequestError("the request has no connector config")
+    given = config.get("name")
+    if given is not None and given != name:
+        raise BadRequestError(
+            f"Connector name configuration ({given}) doesn't match "
+            f"connector name in the URL ({name})"
+        )
+    return {**config, "name": name}
 
 
 @dataclass(frozen=True, slots=True)

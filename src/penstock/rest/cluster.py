@@ -1,0 +1,85 @@
+"""Handlers for the worker itself: root, health, plugins and loggers."""
+
+from __future__ import annotations
+
+import logging
+from functools import partial
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from penstock.clock import Deadline
+from penstock.errors import BadRequestError
+from penstock.rest.requests import HEALTH_SECONDS, answer, body_of, empty, flag, herding
+from penstock.wire.json import MalformedRequestError, strings
+
+log = logging.getLogger(__name__)
+
+_HEALTH_STATUS: Final = {"healthy": 200, "starting": 503, "unhealthy": 500}
+
+
+async def root(request: Request) -> Response:
+    """Version of the worker and id of its Kafka cluster."""
+    return answer(herding(request).herder.server_info())
+
+
+async def health(request: Request) -> Response:
+    """Whether the worker has started and answers."""
+    herd = herding(request)
+    deadline = Deadline.after(HEALTH_SECONDS)
+    found = await herd.run(partial(herd.herder.health, deadline), pool="health")
+    return answer(found, _HEALTH_STATUS[found.status])
+
+
+async def list_plugins(request: Request) -> Response:
+    """Connectors that are installed; with `connectorsOnly=false` all plugins."""
+    only = flag(request, "connectorsOnly", default=True)
+    found = herding(request).herder.plugins(connectors_only=only)
+    return answer([dict(plugin) for plugin in found])
+
+
+async def get_plugin_config(request: Request) -> Response:
+    """Definitions of a plugin's keys."""
+    herd = herding(request)
+    version = request.query_params.get("version")
+    plugin = request.path_params["plugin"]
+    return answer(await herd.call(herd.herder.plugin_config, plugin, version))
+
+
+async def validate(request: Request) -> Response:
+    """Check a connector's config, key by key."""
+    config = strings(await body_of(request), "the request")
+    if config is None:
+        raise MalformedRequestError("the request has no connector config")
+    herd = herding(request)
+    return answer(await herd.call(herd.herder.validate, request.path_params["plugin"], config))
+
+
+async def list_loggers(request: Request) -> Response:
+    """Levels of all loggers of this worker."""
+    found = herding(request).herder.loggers()
+    return answer({name: level.to_json() for name, level in found.items()})
+
+
+async def get_logger(request: Request) -> Response:
+    """Level of one logger; `root` is the root logger."""
+    return answer(herding(request).herder.logger(request.path_params["logger"]))
+
+
+async def set_logger(request: Request) -> Response:
+    """Set the level of a logger and all below it, on this worker or, `scope=cluster`, on all."""
+    name, herd = request.path_params["logger"], herding(request)
+    sent = strings(await body_of(request), "the request")
+    if sent is None:
+        raise MalformedRequestError('the request has no body; send {"level": …}')
+    level = sent.get("level")
+    if level is None:
+        raise BadRequestError("Desired 'level' parameter was not specified in request.")
+    scope = request.query_params.get("scope", "worker")
+    if scope.lower() == "cluster":
+        await herd.call(herd.herder.set_cluster_logger, name, level)
+        return empty(204)
+    if scope.lower() != "worker":
+        log.warning("Unknown scope %r for a logger; the level is set on this worker only", scope)
+    return answer(herd.herder.set_logger(name, level))

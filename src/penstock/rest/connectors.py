@@ -1,0 +1,188 @@
+"""Handlers for /connectors."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from penstock.config.values import trim
+from penstock.errors import BadRequestError
+from penstock.rest.requests import answer, body_of, empty, flag, herding, task_number
+from penstock.wire.json import MalformedRequestError, strings
+from penstock.wire.models import ConnectorOffsets, CreateConnector, Message, named_config
+
+
+async def list_connectors(request: Request) -> Response:
+    """Names of all connectors; with `expand=status` or `expand=info`, what is known of them."""
+    herd = herding(request)
+    if "expand" not in request.query_params:
+        return answer(await herd.call(herd.herder.connectors))
+    wanted = request.query_params.getlist("expand")
+    found = await herd.call(herd.herder.expanded, wanted)
+    shown = {
+        name: {part: value.to_json() for part, value in parts.items()}
+        for name, parts in found.items()
+    }
+    return answer(shown)
+
+
+async def create_connector(request: Request) -> Response:
+    """Create a connector; its tasks are started in the background."""
+    sent = CreateConnector.of(await body_of(request))
+    name = trim(sent.name or "")
+    config = named_config(name, sent.config)
+    herd = herding(request)
+    info = await herd.call(herd.herder.create_connector, name, config, sent.initial_state)
+    return answer(info, 201, {"location": _location(request, name)})
+
+
+async def get_connector(request: Request) -> Response:
+    """A connector's config, tasks and type."""
+    herd = herding(request)
+    return answer(await herd.call(herd.herder.connector_info, _name(request)))
+
+
+async def delete_connector(request: Request) -> Response:
+    """Delete a connector and stop its tasks; its offsets stay."""
+    herd = herding(request)
+    await herd.call(herd.herder.delete_connector, _name(request))
+    return empty(204)
+
+
+async def get_config(request: Request) -> Response:
+    """A connector's config; passwords are hidden."""
+    herd = herding(request)
+    return answer(await herd.call(herd.herder.connector_config, _name(request)))
+
+
+async def put_config(request: Request) -> Response:
+    """Create a connector or replace its config."""
+    name = _name(request)
+    config = named_config(name, strings(await body_of(request), "the request"))
+    herd = herding(request)
+    done = await herd.call(herd.herder.put_connector_config, name, config)
+    if done.created:
+        return answer(done.info, 201, {"location": _location(request, name)})
+    return answer(done.info)
+
+
+async def patch_config(request: Request) -> Response:
+    """Change some keys of a config; null removes a key."""
+    patch = strings(await body_of(request), "the request")
+    if patch is None:
+        raise MalformedRequestError("the request has no body; send the keys to change")
+    herd = herding(request)
+    return answer(await herd.call(herd.herder.patch_connector_config, _name(request), patch))
+
+
+async def get_status(request: Request) -> Response:
+    """State of a connector and its tasks."""
+    herd = herding(request)
+    return answer(await herd.call(herd.herder.connector_status, _name(request)))
+
+
+async def restart(request: Request) -> Response:
+    """Restart the connector, with `includeTasks` its tasks too, with `onlyFailed` what failed."""
+    name, herd = _name(request), herding(request)
+    tasks = flag(request, "includeTasks", default=False)
+    failed = flag(request, "onlyFailed", default=False)
+    if not tasks and not failed:
+        await herd.call(herd.herder.restart_connector, name)
+        return empty(204)
+    status = await herd.call(
+        herd.herder.restart_connector_and_tasks, name, include_tasks=tasks, only_failed=failed
+    )
+    return answer(status, 202)
+
+
+async def pause(request: Request) -> Response:
+    """Pause the connector and its tasks."""
+    herd = herding(request)
+    await herd.call(herd.herder.pause_connector, _name(request))
+    return empty(202)
+
+
+async def resume(request: Request) -> Response:
+    """Resume a paused or stopped connector."""
+    herd = herding(request)
+    await herd.call(herd.herder.resume_connector, _name(request))
+    return empty(202)
+
+
+async def stop(request: Request) -> Response:
+    """Stop the connector and remove its tasks; its config stays."""
+    herd = herding(request)
+    await herd.call(herd.herder.stop_connector, _name(request))
+    return empty(204)
+
+
+async def list_tasks(request: Request) -> Response:
+    """The tasks with their configs."""
+    herd = herding(request)
+    found = await herd.call(herd.herder.tasks, _name(request))
+    return answer([task.to_json() for task in found])
+
+
+async def get_task_status(request: Request) -> Response:
+    """State of one task."""
+    herd, task = herding(request), task_number(request)
+    return answer(await herd.call(herd.herder.task_status, _name(request), task))
+
+
+async def restart_task(request: Request) -> Response:
+    """Restart one task."""
+    herd, task = herding(request), task_number(request)
+    await herd.call(herd.herder.restart_task, _name(request), task)
+    return empty(204)
+
+
+async def get_topics(request: Request) -> Response:
+    """Topics the connector has used since it was created or since the last reset."""
+    herd = herding(request)
+    return answer(await herd.call(herd.herder.active_topics, _name(request)))
+
+
+async def reset_topics(request: Request) -> Response:
+    """Forget the topics the connector has used."""
+    herd = herding(request)
+    await herd.call(herd.herder.reset_active_topics, _name(request))
+    return empty(202)
+
+
+async def get_offsets(request: Request) -> Response:
+    """The connector's offsets."""
+    herd = herding(request)
+    return answer(await herd.call(herd.herder.offsets, _name(request)))
+
+
+async def alter_offsets(request: Request) -> Response:
+    """Change offsets of a stopped connector; a null offset forgets one."""
+    offsets = ConnectorOffsets.of(await body_of(request))
+    herd = herding(request)
+    return answer(Message(await herd.call(herd.herder.alter_offsets, _name(request), offsets)))
+
+
+async def reset_offsets(request: Request) -> Response:
+    """Forget all offsets of a stopped connector."""
+    herd = herding(request)
+    return answer(Message(await herd.call(herd.herder.reset_offsets, _name(request))))
+
+
+async def internal(request: Request) -> Response:
+    """For workers of the group only."""
+    await request.body()
+    raise BadRequestError("Internal request missing required signature")
+
+
+def _name(request: Request) -> str:
+    return str(request.path_params["connector"])
+
+
+def _location(request: Request, name: str) -> str:
+    return f"{request.url.scheme}://{request.url.netloc}/connectors/{quote(name, safe=_PLAIN)}"
+
+
+# What Java's UriBuilder leaves as it is in a path segment.
+_PLAIN = "-._~!$&'()*+,;=:@"

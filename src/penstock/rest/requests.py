@@ -1,0 +1,133 @@
+"""What every handler needs: the herder, a deadline, the body, and an answer in JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Final, Protocol, TypeVar
+
+from anyio import CapacityLimiter, to_thread
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from penstock.clock import Deadline
+from penstock.herder.herder import Herder
+from penstock.rest.errors import JSON, error_response
+from penstock.wire.json import decode, encode
+
+REQUEST_SECONDS: Final = 90.0
+HEALTH_SECONDS: Final = 10.0
+
+T = TypeVar("T")
+
+
+class Answer(Protocol):
+    def to_json(self) -> dict[str, Any]: ...
+
+
+class UntypedBodyError(Exception):
+    """A body without a media type."""
+
+
+class Herding:
+    """Calls the herder on threads, so that a slow answer holds up no other request.
+
+    Health has threads of its own: it must answer exactly when all others are taken.
+    """
+
+    def __init__(self, herder: Herder, threads: int = 200) -> None:
+        self.herder = herder
+        self._threads = threads
+        self._limiters: dict[str, CapacityLimiter] = {}
+
+    async def call(self, verb: Callable[..., T], *args: Any, **named: Any) -> T:
+        """A verb that takes a deadline as its last argument."""
+        deadline = Deadline.after(REQUEST_SECONDS)
+        return await self.run(partial(verb, *args, **named, deadline=deadline))
+
+    async def run(self, work: Callable[[], T], pool: str = "requests") -> T:
+        limiter = self._limiters.setdefault(pool, CapacityLimiter(self._threads))
+        return await to_thread.run_sync(work, limiter=limiter, abandon_on_cancel=True)
+
+
+def herding(request: Request) -> Herding:
+    found = request.app.state.herding
+    assert isinstance(found, Herding)  # noqa: S101 - set by the app itself
+    return found
+
+
+def answer(
+    value: Answer | list[Any] | Mapping[str, Any],
+    status: int = 200,
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    plain = value if isinstance(value, list | dict) else _plain(value)
+    return Response(encode(plain), status, {**(headers or {}), "content-type": JSON})
+
+
+def empty(status: int) -> Response:
+    return Response(None, status)
+
+
+def _plain(value: Any) -> Any:
+    return dict(value) if isinstance(value, Mapping) else value.to_json()
+
+
+async def body_of(request: Request) -> Any:
+    """The JSON value of the request's body; None if it has none."""
+    body = await request.body()
+    given = request.headers.get("content-type")
+    if body and (given is None or given.split(";")[0].strip() == "*/*"):
+        raise UntypedBodyError
+    return decode(body)
+
+
+async def on_untyped_body(request: Request, error: Exception) -> Response:
+    """Connect finds out only when it reads the body, so this one has a content type."""
+    del request, error
+    return error_response(415, "HTTP 415 Unsupported Media Type")
+
+
+def flag(request: Request, name: str, *, default: bool) -> bool:
+    """A boolean of the query, by Java's rules: whatever is not "true" is false."""
+    given = request.query_params.get(name)
+    return default if not given else given.lower() == "true"
+
+
+def task_number(request: Request) -> int:
+    """The task's number in the path; one that is no Java int means there is no such path."""
+    text = str(request.path_params["task"])
+    digits = text.removeprefix("-").removeprefix("+")
+    if not (digits.isascii() and digits.isdigit()) or not -(2**31) <= int(text) < 2**31:
+        raise NoSuchPathError
+    return int(text)
+
+
+class NoSuchPathError(Exception):
+    """A path whose parameter can't be read."""
+
+
+async def on_no_such_path(request: Request, error: Exception) -> Response:
+    del request, error
+    return error_response(404, "HTTP 404 Not Found")
+
+
+def accepts_json(request: Request) -> None:
+    """Refuse what can't be answered in JSON, and bodies that are something else.
+
+    Raises:
+        HTTPException: 415 or 406, in this order.
+    """
+    given = request.headers.get("content-type")
+    if given is not None and given.split(";")[0].strip().lower() not in (JSON, "*/*"):
+        raise HTTPException(415)
+    wanted = request.headers.get("accept")
+    if wanted is not None and not any(map(_is_json, wanted.split(","))):
+        raise HTTPException(406)
+
+
+def _is_json(media_range: str) -> bool:
+    kind, *parameters = (part.strip().lower() for part in media_range.split(";"))
+    refused = any(part.replace(" ", "") in ("q=0", "q=0.0") for part in parameters)
+    return kind in (JSON, "application/*", "*/*") and not refused

@@ -1,0 +1,93 @@
+"""Serves the REST API on the worker's listeners, on a thread of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+import threading
+from collections.abc import Iterator, Sequence
+
+import uvicorn
+
+from penstock import __version__
+from penstock.clock import Deadline
+from penstock.errors import SetupError
+from penstock.herder.herder import Herder
+from penstock.rest.app import ADMIN_ROUTES, ROUTES, make_app
+from penstock.rest.listeners import Listener, Listeners
+from penstock.rest.protocol import HeaderRule, HttpOptions, Protocol
+from penstock.rest.tls import server_context
+from penstock.settings import WorkerSettings, header_rules
+
+log = logging.getLogger(__name__)
+
+_KEEP_ALIVE_SECONDS = 30
+_STOP_SECONDS = 3
+
+
+class RestServer:
+    """start() returns once requests are answered; close() lets those under way finish."""
+
+    def __init__(self, listeners: Listeners, herder: Herder, settings: WorkerSettings) -> None:
+        self._listeners = listeners
+        self._servers = list(_servers(listeners, herder, settings))
+        self._thread = threading.Thread(target=self._serve, name="rest", daemon=True)
+
+    def start(self, deadline: Deadline) -> None:
+        self._thread.start()
+        while not all(server.started for server, _ in self._servers):
+            if not self._thread.is_alive() or deadline.expired:
+                raise SetupError("the REST server did not start; the log says why")
+            deadline.clock.wait(threading.Event(), 0.005)
+
+    def close(self, deadline: Deadline) -> None:
+        for server, _ in self._servers:
+            server.should_exit = True
+        self._thread.join(deadline.remaining())
+        self._listeners.close()
+
+    def _serve(self) -> None:
+        asyncio.run(self._serve_all())
+
+    async def _serve_all(self) -> None:
+        await asyncio.gather(*(server.serve(sockets) for server, sockets in self._servers))
+
+
+def _servers(
+    listeners: Listeners, herder: Herder, settings: WorkerSettings
+) -> Iterator[tuple[uvicorn.Server, list[socket.socket]]]:
+    options = HttpOptions(
+        settings.access_control_allow_origin,
+        settings.access_control_allow_methods,
+        tuple(map(HeaderRule.parse, header_rules(settings.response_http_headers_config))),
+    )
+    own_admin = listeners.admin is not None
+    main = make_app(herder, options, ROUTES if own_admin else (*ROUTES, *ADMIN_ROUTES))
+    yield from _by_scheme(main, listeners.main, settings)
+    if listeners.admin:
+        admin = make_app(herder, options, ADMIN_ROUTES)
+        yield from _by_scheme(admin, listeners.admin, settings)
+
+
+def _by_scheme(
+    app: Protocol, listeners: Sequence[Listener], settings: WorkerSettings
+) -> Iterator[tuple[uvicorn.Server, list[socket.socket]]]:
+    for secure in (False, True):
+        sockets = [listener.socket for listener in listeners if listener.secure is secure]
+        if not sockets:
+            continue
+        config = uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            headers=[("server", f"penstock/{__version__}")],
+            timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+            timeout_graceful_shutdown=_STOP_SECONDS,
+            lifespan="off",
+        )
+        config.load()
+        if secure:
+            config.ssl = server_context(settings.props)
+        yield uvicorn.Server(config), sockets
