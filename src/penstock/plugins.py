@@ -20,15 +20,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final, TypeGuard
 
-from penstock.api.plugin import Plugin, PluginKind
+from penstock.api.plugin import CONNECT_VERSION, Plugin, PluginKind
 from penstock.errors import NotFoundError, PluginError
 
 log = logging.getLogger(__name__)
 
 ENTRY_POINTS: Final = "penstock.plugins"
 
-#: The release of Kafka whose plugins the built-in ones are equal to; shown as their version.
-KAFKA_VERSION: Final = "4.1.1"
+KAFKA_VERSION: Final = CONNECT_VERSION
 
 CONNECTORS: Final = frozenset({PluginKind.SINK, PluginKind.SOURCE})
 _KIND_ORDER: Final = {
@@ -87,7 +86,7 @@ def _built_in() -> Iterator[PluginInfo]:
         (PluginKind.HEADER_CONVERTER, "org.apache.kafka.connect", _HEADER_CONVERTERS),
     ):
         for name, module in modules.items():
-            yield PluginInfo(f"{package}.{name}", kind, KAFKA_VERSION, f"penstock.{module}")
+            yield PluginInfo(f"{package}.{name}", kind, CONNECT_VERSION, f"penstock.{module}")
 
 
 _FILE_SINK: Final = {"FileStreamSinkConnector": "connectors.file.sink"}

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from penstock.api import ColumnPredicate, Envelope, PluginKind
+from penstock.api.plugin import CONNECT_VERSION
 from penstock.errors import NotFoundError, PluginError
-from penstock.plugins import BUILT_IN, KAFKA_VERSION, PluginInfo, Plugins, rest_list
+from penstock.plugins import BUILT_IN, PluginInfo, Plugins, rest_list
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -64,7 +65,7 @@ def test_the_list_is_in_connects_order() -> None:
 def test_a_version_that_is_unknown_is_left_out() -> None:
     known, unknown = rest_list(
         [
-            PluginInfo("a.B", PluginKind.SINK, KAFKA_VERSION, "m"),
+            PluginInfo("a.B", PluginKind.SINK, CONNECT_VERSION, "m"),
             PluginInfo("a.C", PluginKind.SINK, None, "m"),
         ]
     )

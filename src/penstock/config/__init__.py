@@ -26,6 +26,7 @@ from penstock.config.validators import (
     non_null,
     one_of,
     one_of_ignoring_case,
+    optional,
     rule,
 )
 from penstock.config.values import ClassResolver, Password, Type, invalid
@@ -59,6 +60,7 @@ __all__ = [
     "non_null",
     "one_of",
     "one_of_ignoring_case",
+    "optional",
     "regex_error",
     "rule",
 ]

@@ -152,6 +152,16 @@ def all_of(*rules: Validator) -> All:
     return All(rules)
 
 
+def optional(other: Validator) -> Rule:
+    """Another rule, for values that may also be absent."""
+
+    def check(name: str, value: object) -> None:
+        if value is not None:
+            other(name, value)
+
+    return Rule(check, str(other))
+
+
 def rule(check: Callable[[str, object], None], words: str) -> Rule:
     return Rule(check, words)
 

@@ -1,0 +1,30 @@
+"""The order in which a Java HashMap gives its keys.
+
+A few lists in Kafka Connect's answers come out of such a map. Clients compare whole answers, so
+the order is part of what they see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+_SMALLEST_TABLE = 16
+_LOAD = 0.75
+
+
+def hash_order(keys: Iterable[str]) -> list[str]:
+    """The keys as a HashMap would iterate over them after they were put in this order."""
+    found = list(dict.fromkeys(keys))
+    size = _SMALLEST_TABLE
+    while len(found) > size * _LOAD:
+        size *= 2
+    # Keys that share a bucket keep the order in which they came; sorted() is stable.
+    return sorted(found, key=lambda key: _spread(key) & (size - 1))
+
+
+def _spread(key: str) -> int:
+    code = 0
+    data = key.encode("utf-16-be", "surrogatepass")
+    for at in range(0, len(data), 2):
+        code = (code * 31 + (data[at] << 8 | data[at + 1])) & 0xFFFFFFFF
+    return code ^ (code >> 16)

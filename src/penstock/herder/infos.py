@@ -1,0 +1,115 @@
+"""The answer of `validate`: definitions and values in the shape of the REST API."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.config import ConfigKey, ConfigValue
+from penstock.config.values import java_text, render
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigInfo:
+    """One key: what it is, and what was found; either may be absent."""
+
+    key: ConfigKey | None
+    value: ConfigValue | None
+    prefix: str = ""
+
+    def to_json(self) -> Json:
+        return {
+            "definition": None if self.key is None else key_json(self.key, self.prefix),
+            "value": None if self.value is None else self._value_json(self.value),
+        }
+
+    def _value_json(self, found: ConfigValue) -> Json:
+        return {
+            "name": self.prefix + found.name,
+            "value": self._text(found.value),
+            "recommended_values": [self._text(each) for each in found.recommended_values],
+            "errors": list(found.errors),
+            "visible": found.visible,
+        }
+
+    def _text(self, value: object) -> str | None:
+        if self.key is not None:
+            return render(value, self.key.type)
+        return None if value is None else java_text(value)
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigInfos:
+    """Everything that was found for one connector config."""
+
+    name: str
+    groups: Sequence[str]
+    configs: Sequence[ConfigInfo]
+
+    @property
+    def errors(self) -> list[str]:
+        return [
+            text for info in self.configs if info.value is not None for text in info.value.errors
+        ]
+
+    def errors_by_key(self) -> dict[str, tuple[str, ...]]:
+        found: dict[str, tuple[str, ...]] = {}
+        for info in self.configs:
+            if info.value is not None and info.value.errors:
+                name = info.prefix + info.value.name
+                found[name] = found.get(name, ()) + info.value.errors
+        return found
+
+    def to_json(self) -> Json:
+        return {
+            "name": self.name,
+            "error_count": len(self.errors),
+            "groups": list(self.groups),
+            "configs": [info.to_json() for info in self.configs],
+        }
+
+    def message(self) -> str | None:
+        """The text that refuses the config; None if it has no error."""
+        errors = self.errors
+        if not errors:
+            return None
+        first = (
+            f"Connector configuration is invalid and contains the following {len(errors)} error(s):"
+        )
+        last = (
+            "You can also find the above list of errors at the endpoint "
+            "`/connector-plugins/{connectorType}/config/validate`"
+        )
+        return "\n".join([first, *errors, last])
+
+
+def key_json(key: ConfigKey, prefix: str = "") -> Json:
+    """A key's definition as GET /connector-plugins/{p}/config gives it."""
+    return {
+        "name": prefix + key.name,
+        "type": str(key.type),
+        "required": key.required,
+        "default_value": None if key.required else render(key.default, key.type),
+        "importance": str(key.importance),
+        "documentation": key.documentation,
+        "group": key.group,
+        "width": str(key.width),
+        "display_name": key.shown_name,
+        "dependents": list(key.dependents),
+        "order": key.order,
+    }
+
+
+def of_values(
+    values: Iterable[ConfigValue], keys: Mapping[str, ConfigKey], prefix: str
+) -> list[ConfigInfo]:
+    """Values of something whose keys stand under a prefix, in the order they come."""
+    return [ConfigInfo(keys.get(value.name), value, prefix) for value in values]
+
+
+def groups_of(infos: Iterable[ConfigInfo]) -> list[str]:
+    found = (info.key.group for info in infos if info.key is not None)
+    return list(dict.fromkeys(group for group in found if group is not None))
