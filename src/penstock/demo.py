@@ -30,7 +30,7 @@ _START_SECONDS = 60.0
 _LINES_PER_SECOND = 1_000
 _REFRESH_SECONDS = 0.25
 _PLAIN_EVERY_SECONDS = 2.0
-_RATE_WINDOW_SECONDS = 3.0
+_RATE_WINDOW_SECONDS = 5.0
 
 _STRINGS = "org.apache.kafka.connect.storage.StringConverter"
 
@@ -42,7 +42,9 @@ class DemoError(PenstockError):
 def run_demo(*, leave: bool) -> int:
     """Run until Ctrl-C or, with `leave`, until RECORDS have arrived; 0 if all arrived as sent."""
     console = Console(highlight=False, soft_wrap=True)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # Named for SIGINT too: a shell starts background jobs with it ignored.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.default_int_handler)
     try:
         with ExitStack() as stack:
             _Demo(console, stack).run(leave=leave)

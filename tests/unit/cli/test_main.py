@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import penstock
+
+
+def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    environ = {key: value for key, value in os.environ.items() if not key.startswith("CONNECT_")}
+    return subprocess.run(
+        [sys.executable, "-m", "penstock", *arguments],
+        env={**environ, "NO_COLOR": "1", "COLUMNS": "100", **variables},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_version() -> None:
+    assert run("--version").stdout == f"penstock {penstock.__version__}\n"
+
+
+def test_help_has_every_command_and_examples() -> None:
+    text = run("--help").stdout
+    for command in ("standalone", "distributed", "up", "kafka", "doctor", "demo"):
+        assert f"\n  {command} " in text
+    assert "penstock distributed worker.properties" in text
+    assert "curl localhost:8083/connectors" in text
+
+
+@pytest.mark.parametrize("command", ["standalone", "distributed", "up", "kafka", "doctor", "demo"])
+def test_every_command_has_help(command: str) -> None:
+    result = run(command, "--help")
+    assert result.returncode == 0
+    assert "Usage: " in result.stdout
+
+
+def test_help_loads_neither_spark_nor_the_rest_server() -> None:
+    code = (
+        "import sys, penstock.cli.main\n"
+        "heavy = {'pyspark', 'fastapi', 'kafka', 'pyarrow', 'httpx'} & {*sys.modules}\n"
+        "sys.exit(f'loaded: {heavy}' if heavy else 0)"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_distributed_without_file_and_variables_says_what_it_needs() -> None:
+    result = run("distributed")
+    assert result.returncode == 2
+    assert "CONNECT_BOOTSTRAP_SERVERS" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_missing_worker_file_is_named(tmp_path: Path) -> None:
+    result = run("standalone", str(tmp_path / "none.properties"))
+    assert result.returncode == 2
+    assert "none.properties" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_property_without_a_value_is_refused(tmp_path: Path) -> None:
+    result = run("kafka", "--data-dir", str(tmp_path), "-p", "num.partitions")
+    assert result.returncode == 2
+    assert "KEY=VALUE" in result.stderr
