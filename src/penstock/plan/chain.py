@@ -1,0 +1,163 @@
+"""The transformations of a connector, compiled for the schemas of the records at hand."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from penstock.api.plugin import Plugin, PluginKind
+from penstock.api.transform import ColumnPredicate, ColumnTransformation
+from penstock.config.values import Type, parse_value
+from penstock.errors import ConfigError, PluginError
+from penstock.plan.stage import Guard, Keep, Path, Select, Stage, Step
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from penstock.data.schema import Schema
+
+PluginLoader = Callable[[str, PluginKind], type[Plugin]]
+"""Gives the class that a name in a configuration stands for."""
+
+_REMEMBERED: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """Steps for the rows of one outcome: together the branches of a chain take every row once.
+
+    The columns are expressions over names, so one branch serves any number of frames.
+    """
+
+    steps: tuple[Step, ...]
+    key_schema: Schema | None
+    value_schema: Schema | None
+
+    def apply(self, frame: DataFrame) -> DataFrame:
+        """The rows that take this branch, transformed. Other columns of the frame stay."""
+        for step in self.steps:
+            frame = step.apply(frame)
+        return frame
+
+
+class Chain:
+    """The stages of one connector. Threads may share it."""
+
+    def __init__(self, stages: Sequence[Stage] = ()) -> None:
+        self._stages = tuple(stages)
+        self._lock = threading.Lock()
+        self._branches: OrderedDict[object, tuple[Branch, ...]] = OrderedDict()
+
+    @classmethod
+    def of(cls, config: Mapping[str, str], load: PluginLoader) -> Chain:
+        """Read `transforms` and `predicates` of a connector's configuration.
+
+        Raises:
+            ConfigError: a transformation or predicate is not, or wrongly, configured.
+            NotFoundError or PluginError: there is no such plugin.
+        """
+        guards = {
+            alias: _plugin(config, "predicates", alias, load, PluginKind.PREDICATE)
+            for alias in _names(config, "predicates")
+        }
+        return cls([_stage(config, alias, load, guards) for alias in _names(config, "transforms")])
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        return self._stages
+
+    def compile(self, key_schema: Schema | None, value_schema: Schema | None) -> tuple[Branch, ...]:
+        """What to do with rows of these schemas; the same object for the same schemas."""
+        # Expressions live in Spark's JVM: those of one that is gone are of no use.
+        place = (_jvm(), key_schema, value_schema)
+        with self._lock:
+            found = self._branches.get(place)
+            if found is None:
+                found = self._branches[place] = self._compile(key_schema, value_schema)
+            self._branches.move_to_end(place)
+            while len(self._branches) > _REMEMBERED:
+                self._branches.popitem(last=False)
+            return found
+
+    def _compile(
+        self, key_schema: Schema | None, value_schema: Schema | None
+    ) -> tuple[Branch, ...]:
+        paths: tuple[Path, ...] = (Path((), key_schema, value_schema),)
+        for stage in self._stages:
+            paths = tuple(after for path in paths for after in stage.extend(path))
+        return tuple(Branch(path.steps, *path.schemas) for path in paths)
+
+    def explain(self, key_schema: Schema | None, value_schema: Schema | None) -> str:
+        """The stages and what they compile to, for people."""
+        lines = [f"stage {number}: {stage}" for number, stage in enumerate(self._stages, 1)]
+        for number, branch in enumerate(self.compile(key_schema, value_schema), 1):
+            lines.append(
+                f"branch {number}: key {_shown(branch.key_schema)},"
+                f" value {_shown(branch.value_schema)}"
+            )
+            lines += [f"  {_described(step)}" for step in branch.steps]
+        return "\n".join(lines)
+
+
+def _stage(
+    config: Mapping[str, str], alias: str, load: PluginLoader, guards: Mapping[str, Plugin]
+) -> Stage:
+    transformation = _plugin(config, "transforms", alias, load, PluginKind.TRANSFORMATION)
+    if not isinstance(transformation, ColumnTransformation):
+        raise PluginError(f"{transformation.class_name()} is not a transformation")
+    prefix = f"transforms.{alias}."
+    name = config.get(f"{prefix}predicate")
+    negate = parse_value(f"{prefix}negate", config.get(f"{prefix}negate", "false"), Type.BOOLEAN)
+    if name is None:
+        return Stage(alias, transformation)
+    predicate = guards.get(name)
+    if not isinstance(predicate, ColumnPredicate):
+        message = f"Unknown predicate '{name}'; list it in `predicates`"
+        raise ConfigError(message, {f"{prefix}predicate": (message,)})
+    return Stage(alias, transformation, Guard(name, predicate, negate))
+
+
+def _plugin(
+    config: Mapping[str, str], group: str, alias: str, load: PluginLoader, kind: PluginKind
+) -> Plugin:
+    prefix = f"{group}.{alias}."
+    own = {
+        name.removeprefix(prefix): text for name, text in config.items() if name.startswith(prefix)
+    }
+    if not own.get("type"):
+        message = f'Missing required configuration "{prefix}type" which has no default value.'
+        raise ConfigError(message, {f"{prefix}type": (message,)})
+    plugin: Any = load(own["type"], kind)
+    made: Plugin = plugin(plugin.Config.parse(own))
+    return made
+
+
+def _names(config: Mapping[str, str], key: str) -> list[str]:
+    names: list[str] = parse_value(key, config.get(key, ""), Type.LIST)
+    return list(dict.fromkeys(names))
+
+
+def _jvm() -> object:
+    from pyspark import SparkContext
+
+    return SparkContext._gateway  # noqa: SLF001 - nothing public tells one JVM from another
+
+
+def _shown(schema: Schema | None) -> str:
+    if schema is None:
+        return "without schema"
+    fields = ", ".join(field.name for field in schema.fields)
+    return (
+        f"{schema.type}{f' {schema.name}' if schema.name else ''}{f' ({fields})' if fields else ''}"
+    )
+
+
+def _described(step: Step) -> str:
+    match step:
+        case Select(columns):
+            return f"select {', '.join(columns)}"
+        case Keep(condition):
+            return f"filter {condition}"

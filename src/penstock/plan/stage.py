@@ -1,0 +1,153 @@
+"""One transformation of a connector, with the predicate that guards it, as steps over a frame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql import functions as F
+
+from penstock.api.envelope import Envelope, Part
+from penstock.errors import DataError
+from penstock.plan.faults import fault_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+    from penstock.api.transform import ColumnPredicate, ColumnTransformation
+    from penstock.data.schema import Schema
+
+STAGE_NAME: Final = "TRANSFORMATION"
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """Columns that get new values, all others stay."""
+
+    columns: Mapping[str, Column]
+
+    def apply(self, frame: DataFrame) -> DataFrame:
+        return frame.withColumns(dict(self.columns))
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """Rows that go on."""
+
+    condition: Column
+
+    def apply(self, frame: DataFrame) -> DataFrame:
+        return frame.filter(self.condition)
+
+
+Step = Select | Keep
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """What is known of the rows that come out of some steps."""
+
+    steps: tuple[Step, ...]
+    key_schema: Schema | None
+    value_schema: Schema | None
+
+    @property
+    def schemas(self) -> tuple[Schema | None, Schema | None]:
+        return self.key_schema, self.value_schema
+
+    def then(self, *steps: Step) -> Path:
+        return Path((*self.steps, *steps), *self.schemas)
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """The predicate of a stage."""
+
+    alias: str
+    predicate: ColumnPredicate
+    negate: bool
+
+    def column(self, envelope: Envelope) -> Column:
+        column = self.predicate.column(envelope)
+        return ~column if self.negate else column
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A transformation under the alias the configuration gives it."""
+
+    alias: str
+    transformation: ColumnTransformation
+    guard: Guard | None = None
+
+    def extend(self, path: Path) -> tuple[Path, ...]:
+        """The path after this stage: one, or two if only some rows get another schema."""
+        before = _in_flight(path)
+        try:
+            after = self.transformation.columns(before)
+        except DataError as error:
+            after = before.replace(fault=F.lit(str(error)))
+        schemas = after.key.schema, after.value.schema
+        if self.guard is None:
+            return (Path(path.steps, *schemas).then(*self._steps(before, after, None)),)
+        holds = self.guard.column(before)
+        if schemas == path.schemas:
+            return (path.then(*self._steps(before, after, holds)),)
+        changed = path.then(Keep(holds), *self._steps(before, after, None))
+        return Path(changed.steps, *schemas), path.then(Keep(~holds))
+
+    def _steps(self, before: Envelope, after: Envelope, holds: Column | None) -> list[Step]:
+        """From the columns of one envelope to those of the other, where `holds` is true."""
+
+        def only(new: Column, old: Column) -> Column:
+            return new if holds is None else F.when(holds, new).otherwise(old)
+
+        changes = {
+            name: only(column(after), column(before))
+            for name, column in _COLUMNS.items()
+            if column(after) is not column(before)
+        }
+        steps: list[Step] = []
+        fault = F.col("fault")
+        if after.fault is not before.fault:
+            found = fault_of(STAGE_NAME, self.transformation.class_name(), after.fault)
+            fault = F.coalesce(fault, found if holds is None else F.when(holds, found))
+            changes["fault"] = fault
+        if after.keep is not None:
+            # What is wrong with a row must be told, so a faulty row is never dropped.
+            steps.append(Keep(only(after.keep, F.lit(True)) | fault.isNotNull()))
+        if changes:
+            steps.append(Select(changes))
+        return steps
+
+    def __str__(self) -> str:
+        text = f"{self.alias}: {self.transformation.class_name()}"
+        if self.guard is None:
+            return text
+        return f"{text} {'unless' if self.guard.negate else 'if'} {self.guard.alias}"
+
+
+_COLUMNS: Final[Mapping[str, Callable[[Envelope], Column]]] = {
+    "topic": lambda envelope: envelope.topic,
+    "partition": lambda envelope: envelope.partition,
+    "offset": lambda envelope: envelope.offset,
+    "timestamp": lambda envelope: envelope.timestamp,
+    "key": lambda envelope: envelope.key.column,
+    "value": lambda envelope: envelope.value.column,
+    "headers": lambda envelope: envelope.headers,
+}
+
+
+def _in_flight(path: Path) -> Envelope:
+    """The columns by their names; a stage sees no faults but its own."""
+    return Envelope(
+        topic=F.col("topic"),
+        partition=F.col("partition"),
+        offset=F.col("offset"),
+        timestamp=F.col("timestamp"),
+        key=Part(F.col("key"), path.key_schema),
+        value=Part(F.col("value"), path.value_schema),
+        headers=F.col("headers"),
+        fault=F.lit(None).cast("string"),
+    )

@@ -1,0 +1,170 @@
+"""InsertField: topic, partition, offset, timestamp or a constant as a field of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from penstock.api.envelope import Envelope, Part
+from penstock.api.plugin import CONNECT_VERSION, Side
+from penstock.api.transform import ColumnTransformation
+from penstock.config import Config, Importance, Type, invalid, key
+from penstock.data.schema import Field, Schema, SchemaType, timestamp_schema
+from penstock.errors import ConfigError, DataError
+from penstock.transforms.requirements import is_null, not_a_map, not_a_struct, variant_map
+from penstock.transforms.structs import copied_schema, field_value, struct_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+_PURPOSE: Final = "field insertion"
+_SUFFIX: Final = "End it with ! to make the field required, or with ? to make it optional."
+
+
+class InsertFieldConfig(Config):
+    """Keys of InsertField."""
+
+    topic_field: str | None = key(
+        Type.STRING, default=None, doc=f"The field that gets the topic. {_SUFFIX}"
+    )
+    partition_field: str | None = key(
+        Type.STRING, default=None, doc=f"The field that gets the Kafka partition. {_SUFFIX}"
+    )
+    offset_field: str | None = key(
+        Type.STRING, default=None, doc=f"The field that gets the offset, in sinks only. {_SUFFIX}"
+    )
+    timestamp_field: str | None = key(
+        Type.STRING, default=None, doc=f"The field that gets the record's timestamp. {_SUFFIX}"
+    )
+    static_field: str | None = key(
+        Type.STRING, default=None, doc=f"The field that gets static.value. {_SUFFIX}"
+    )
+    static_value: str | None = key(
+        Type.STRING, default=None, doc="The text for the field named by static.field."
+    )
+    replace_null_with_default: bool = key(
+        Type.BOOLEAN,
+        default=True,
+        importance=Importance.MEDIUM,
+        doc="Whether fields that are null and have a default get their default.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Insertion:
+    """One new field. `column` is null where there is nothing to insert."""
+
+    name: str
+    optional: bool
+    schema: Schema
+    column: Column
+
+    @property
+    def field(self) -> Field:
+        return Field(self.name, self.schema.as_optional() if self.optional else self.schema)
+
+
+class InsertField(ColumnTransformation):
+    """Add fields that tell where a record came from. Use InsertFieldKey or InsertFieldValue."""
+
+    Config = InsertFieldConfig
+    version = CONNECT_VERSION
+    side: ClassVar[Side]
+
+    def __init__(self, config: InsertFieldConfig) -> None:
+        super().__init__(config)
+        names = ("topic", "partition", "offset", "timestamp", "static")
+        if all(getattr(self.config, f"{name}_field") is None for name in names):
+            raise ConfigError("No field insertion configured")
+        if self.config.static_field is not None and self.config.static_value is None:
+            words = f"No value specified for static field: {self.config.static_field}"
+            raise invalid("static.value", None, words)
+
+    def columns(self, envelope: Envelope) -> Envelope:
+        from penstock.columns.faults import fail
+
+        part = envelope.part(self.side)
+        if self.config.offset_field is not None:
+            on_source = ~is_null(part) & envelope.offset.isNull()
+            envelope = fail(envelope, on_source, _SINKS_ONLY)
+        if part.schema is None:
+            return self._without_schema(envelope, part)
+        return self._with_schema(envelope, part, part.schema)
+
+    def _with_schema(self, envelope: Envelope, part: Part, schema: Schema) -> Envelope:
+        from penstock.columns.faults import fail
+
+        present = part.column.isNotNull()
+        insertions = list(self._insertions(envelope))
+        try:
+            wrong = not_a_struct(schema, _PURPOSE)
+            fields = [*schema.fields, *(each.field for each in insertions)]
+            result = copied_schema(schema, fields)
+        except DataError as error:
+            wrong = str(error)
+        if wrong is not None:
+            return fail(envelope, present, wrong)
+        replace_null = self.config.replace_null_with_default
+        columns = [
+            (each.name, field_value(part.column, each, replace_null=replace_null))
+            for each in schema.fields
+        ]
+        columns += [(each.name, each.column) for each in insertions]
+        return envelope.with_part(self.side, Part(struct_of(present, columns), result))
+
+    def _without_schema(self, envelope: Envelope, part: Part) -> Envelope:
+        from pyspark.sql import functions as F
+
+        from penstock.columns.faults import fail
+
+        found = variant_map(part)
+        absent = is_null(part)
+        envelope = fail(envelope, ~absent & found.isNull(), not_a_map(_PURPOSE, part))
+        for each in self._insertions(envelope):
+            found = _put(found, each)
+        changed = F.when(absent | found.isNull(), part.column).otherwise(F.to_variant_object(found))
+        return envelope.with_part(self.side, Part(changed, None))
+
+    def _insertions(self, envelope: Envelope) -> Iterator[Insertion]:
+        from pyspark.sql import functions as F
+
+        config = self.config
+        for spec, schema, column in (
+            (config.topic_field, Schema(SchemaType.STRING), envelope.topic),
+            (config.partition_field, Schema(SchemaType.INT32), envelope.partition),
+            (config.offset_field, Schema(SchemaType.INT64), envelope.offset),
+            (config.timestamp_field, timestamp_schema(), envelope.timestamp),
+            (config.static_field, Schema(SchemaType.STRING), F.lit(config.static_value)),
+        ):
+            if spec is not None:
+                name = spec[:-1] if spec.endswith(("?", "!")) else spec
+                yield Insertion(name, not spec.endswith("!"), schema, column)
+
+
+def _put(found: Column, each: Insertion) -> Column:
+    from pyspark.sql import functions as F
+
+    others = F.map_filter(found, lambda name, _: name != F.lit(each.name))
+    added = F.create_map(F.lit(each.name), each.column.cast("variant"))
+    return F.when(each.column.isNull(), found).otherwise(F.map_concat(others, added))
+
+
+_SINKS_ONLY: Final = (
+    f"Only SinkRecord supported for [{_PURPOSE}],"
+    " found: org.apache.kafka.connect.source.SourceRecord"
+)
+
+
+class InsertFieldKey(InsertField):
+    """InsertField for the key."""
+
+    java_name = "org.apache.kafka.connect.transforms.InsertField$Key"
+    side = Side.KEY
+
+
+class InsertFieldValue(InsertField):
+    """InsertField for the value."""
+
+    java_name = "org.apache.kafka.connect.transforms.InsertField$Value"
+    side = Side.VALUE

@@ -1,0 +1,46 @@
+"""RegexRouter: other topics for records whose topic matches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.api.plugin import CONNECT_VERSION
+from penstock.api.transform import ColumnTransformation
+from penstock.config import Config, Importance, Type, java_regex, key
+from penstock.transforms.java_regex import anchored, matches_whole
+
+if TYPE_CHECKING:
+    from penstock.api.envelope import Envelope
+
+
+class RegexRouterConfig(Config):
+    """Keys of RegexRouter."""
+
+    regex: str = key(
+        Type.STRING,
+        importance=Importance.HIGH,
+        valid=java_regex,
+        doc="The Java regular expression that the whole name of the topic has to match.",
+    )
+    replacement: str = key(
+        Type.STRING,
+        importance=Importance.HIGH,
+        doc="The new name; $1, $2 and so on stand for what the groups of the expression matched.",
+    )
+
+
+class RegexRouter(ColumnTransformation):
+    """Send records elsewhere by a pattern of their topic's name."""
+
+    Config = RegexRouterConfig
+    java_name = "org.apache.kafka.connect.transforms.RegexRouter"
+    version = CONNECT_VERSION
+
+    def columns(self, envelope: Envelope) -> Envelope:
+        from pyspark.sql import functions as F
+
+        regex, topic = self.config.regex, envelope.topic
+        # Where all of a text matches, the first match begins at its start, so that is the one
+        # that Java replaces; unanchored, Spark would also replace an empty match at the end.
+        renamed = F.regexp_replace(topic, anchored(regex), self.config.replacement)
+        return envelope.replace(topic=F.when(matches_whole(topic, regex), renamed).otherwise(topic))

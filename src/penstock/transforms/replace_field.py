@@ -1,0 +1,182 @@
+"""ReplaceField: fields left out, chosen or renamed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from penstock.api.envelope import Envelope, Part
+from penstock.api.plugin import CONNECT_VERSION, Side
+from penstock.api.transform import ColumnTransformation
+from penstock.config import Config, Type, invalid, key, rule
+from penstock.data.schema import Field, Schema
+from penstock.errors import DataError
+from penstock.transforms.requirements import is_null, not_a_map, not_a_struct, variant_map
+from penstock.transforms.structs import copied_schema, field_value, struct_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+_PURPOSE: Final = "field replacement"
+
+
+def _pairs(name: str, value: object) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for mapping in value if isinstance(value, list) else ():
+        # Java's split() forgets empty pieces at the end.
+        old, *new = mapping.rstrip(":").split(":")
+        if len(new) != 1:
+            raise invalid(name, value, f"Invalid rename mapping: {mapping}")
+        found[old] = new[0]
+    return found
+
+
+def _check_pairs(name: str, value: object) -> None:
+    _pairs(name, value)
+
+
+class ReplaceFieldConfig(Config):
+    """Keys of ReplaceField."""
+
+    exclude: list[str] = key(
+        Type.LIST, default=[], doc="Fields to leave out, even if they are included too."
+    )
+    include: list[str] = key(
+        Type.LIST, default=[], doc="Fields to keep, and no others; empty keeps all."
+    )
+    renames: list[str] = key(
+        Type.LIST,
+        default=[],
+        valid=rule(
+            _check_pairs, "list of colon-delimited pairs, e.g. <code>foo:bar,abc:xyz</code>"
+        ),
+        doc="Fields to rename, as pairs old:new.",
+    )
+    replace_null_with_default: bool = key(
+        Type.BOOLEAN,
+        default=True,
+        doc="Whether fields that are null and have a default get their default.",
+    )
+
+
+class ReplaceField(ColumnTransformation):
+    """Filter or rename fields. Use ReplaceFieldKey or ReplaceFieldValue."""
+
+    Config = ReplaceFieldConfig
+    version = CONNECT_VERSION
+    side: ClassVar[Side]
+
+    def __init__(self, config: ReplaceFieldConfig) -> None:
+        super().__init__(config)
+        self._renames = _pairs("renames", self.config.renames)
+        self._originals = {new: old for old, new in self._renames.items()}
+
+    def columns(self, envelope: Envelope) -> Envelope:
+        part = envelope.part(self.side)
+        if part.schema is None:
+            return self._without_schema(envelope, part)
+        return self._with_schema(envelope, part, part.schema)
+
+    def _keeps(self, name: str) -> bool:
+        included = not self.config.include or name in self.config.include
+        return included and name not in self.config.exclude
+
+    def _with_schema(self, envelope: Envelope, part: Part, schema: Schema) -> Envelope:
+        from penstock.columns.faults import fail
+
+        present = part.column.isNotNull()
+        try:
+            if wrong := not_a_struct(schema, _PURPOSE):
+                raise DataError(wrong)
+            result = self._schema(schema)
+            columns = [
+                (field.name, self._value(part.column, schema, field)) for field in result.fields
+            ]
+        except DataError as error:
+            return fail(envelope, present, str(error))
+        return envelope.with_part(self.side, Part(struct_of(present, columns), result))
+
+    def _schema(self, schema: Schema) -> Schema:
+        fields = [
+            Field(self._renames.get(field.name, field.name), field.schema)
+            for field in schema.fields
+            if self._keeps(field.name)
+        ]
+        return copied_schema(schema, fields)
+
+    def _value(self, value: Column, schema: Schema, field: Field) -> Column:
+        # A field that already has the name another one would get is looked up by that other
+        # one's name, as in Kafka; if that is not there, no row can be transformed.
+        original = self._originals.get(field.name, field.name)
+        source = schema.field(original)
+        if source is None:
+            raise DataError(f"{original} is not a valid field name")
+        return field_value(value, source, replace_null=self.config.replace_null_with_default)
+
+    def _without_schema(self, envelope: Envelope, part: Part) -> Envelope:
+        from pyspark.sql import functions as F
+
+        from penstock.columns.faults import fail
+
+        found = variant_map(part)
+        absent = is_null(part)
+        envelope = fail(envelope, ~absent & found.isNull(), not_a_map(_PURPOSE, part))
+        changed = F.when(absent | found.isNull(), part.column).otherwise(
+            F.to_variant_object(self._renamed(self._filtered(found)))
+        )
+        return envelope.with_part(self.side, Part(changed, None))
+
+    def _filtered(self, found: Column) -> Column:
+        from pyspark.sql import functions as F
+
+        config = self.config
+        if config.include:
+            kept = [name for name in config.include if self._keeps(name)]
+            return F.map_filter(found, lambda name, _: name.isin(kept) if kept else F.lit(False))
+        if config.exclude:
+            return F.map_filter(found, lambda name, _: ~name.isin(config.exclude))
+        return found
+
+    def _renamed(self, found: Column) -> Column:
+        from pyspark.sql import functions as F
+
+        if not self._renames:
+            return found
+        entries = F.map_entries(found)
+        names = F.transform(entries, lambda entry: self._new_name(entry.getField("key")))
+        values = F.map_values(found)
+        # Two fields of one name: the later one wins, as it does when a HashMap is filled.
+        last = F.filter(
+            F.sequence(F.lit(1), F.size(names)),
+            lambda place: (
+                ~F.array_contains(
+                    F.slice(names, place + 1, F.size(names)), F.element_at(names, place)
+                )
+            ),
+        )
+        places = F.when(F.size(names) > 0, last).otherwise(F.array().cast("array<int>"))
+        return F.map_from_arrays(
+            F.transform(places, lambda place: F.element_at(names, place)),
+            F.transform(places, lambda place: F.element_at(values, place)),
+        )
+
+    def _new_name(self, name: Column) -> Column:
+        from pyspark.sql import functions as F
+
+        renamed = name
+        for old, new in self._renames.items():
+            renamed = F.when(name == old, F.lit(new)).otherwise(renamed)
+        return renamed
+
+
+class ReplaceFieldKey(ReplaceField):
+    """ReplaceField for the key."""
+
+    java_name = "org.apache.kafka.connect.transforms.ReplaceField$Key"
+    side = Side.KEY
+
+
+class ReplaceFieldValue(ReplaceField):
+    """ReplaceField for the value."""
+
+    java_name = "org.apache.kafka.connect.transforms.ReplaceField$Value"
+    side = Side.VALUE

@@ -1,0 +1,84 @@
+"""What transformations ask of the data they get, and the faults of rows that don't have it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from penstock.data.schema import DATE, TIME, TIMESTAMP, Schema, SchemaType
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+    from penstock.api.envelope import Part
+
+_JAVA_CLASSES: Final[dict[SchemaType, str]] = {
+    SchemaType.INT8: "java.lang.Byte",
+    SchemaType.INT16: "java.lang.Short",
+    SchemaType.INT32: "java.lang.Integer",
+    SchemaType.INT64: "java.lang.Long",
+    SchemaType.FLOAT32: "java.lang.Float",
+    SchemaType.FLOAT64: "java.lang.Double",
+    SchemaType.BOOLEAN: "java.lang.Boolean",
+    SchemaType.STRING: "java.lang.String",
+    SchemaType.BYTES: "[B",
+    SchemaType.ARRAY: "java.util.ArrayList",
+    SchemaType.MAP: "java.util.HashMap",
+    SchemaType.STRUCT: "org.apache.kafka.connect.data.Struct",
+}
+
+# By how schema_of_variant() names a type; what JsonConverter makes of such a value in Java.
+_VARIANT_CLASSES: Final[tuple[tuple[str, str], ...]] = (
+    ("OBJECT", "java.util.HashMap"),
+    ("ARRAY", "java.util.ArrayList"),
+    ("STRING", "java.lang.String"),
+    ("BOOLEAN", "java.lang.Boolean"),
+    ("BIGINT", "java.lang.Long"),
+    ("DECIMAL", "java.lang.Double"),
+    ("DOUBLE", "java.lang.Double"),
+    ("FLOAT", "java.lang.Float"),
+    ("BINARY", "[B"),
+)
+
+
+def java_class(schema: Schema) -> str:
+    """The class of Java's objects for values of a schema."""
+    if schema.is_decimal:
+        return "java.math.BigDecimal"
+    if schema.name in (DATE, TIME, TIMESTAMP):
+        return "java.util.Date"
+    return _JAVA_CLASSES[schema.type]
+
+
+def is_null(part: Part) -> Column:
+    """True where Java would see null; never null itself."""
+    if part.schema is not None:
+        return part.column.isNull()
+    from pyspark.sql import functions as F
+
+    return part.column.isNull() | F.coalesce(F.is_variant_null(part.column), F.lit(False))
+
+
+def not_a_struct(schema: Schema, purpose: str) -> str | None:
+    """What is wrong with every value of this schema if a Struct is wanted; None if it is one."""
+    if schema.type is SchemaType.STRUCT:
+        return None
+    return f"Only Struct objects supported for [{purpose}], found: {java_class(schema)}"
+
+
+def variant_map(part: Part) -> Column:
+    """Data without a schema as map<string, variant>; null where it is none."""
+    from pyspark.sql import functions as F
+
+    return F.try_variant_get(part.column, "$", "map<string,variant>")
+
+
+def not_a_map(purpose: str, part: Part) -> Column:
+    """The fault of data without a schema that is no map; the caller asks only then."""
+    from pyspark.sql import functions as F
+
+    shown = F.schema_of_variant(part.column)
+    found = F.lit("java.lang.Object")
+    for prefix, name in reversed(_VARIANT_CLASSES):
+        found = F.when(shown.startswith(prefix), F.lit(name)).otherwise(found)
+    start = f"Only Map objects supported in absence of schema for [{purpose}], found: "
+    return F.concat(F.lit(start), found)

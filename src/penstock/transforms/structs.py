@@ -1,0 +1,54 @@
+"""Structs taken apart and put together again, as the transformations of Kafka Connect do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.data.schema import Field, Schema, SchemaType
+from penstock.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql import Column
+
+
+def field_value(value: Column, field: Field, *, replace_null: bool) -> Column:
+    """A field of a struct; its default instead of null, if wanted and if it has one."""
+    column = value.getField(field.name)
+    if not replace_null or field.schema.default is None:
+        return column
+    from pyspark.sql import functions as F
+
+    from penstock.columns.literals import literal
+
+    return F.coalesce(column, literal(field.schema, field.schema.default))
+
+
+def copied_schema(schema: Schema, fields: Sequence[Field]) -> Schema:
+    """A struct with other fields. As in Kafka it is neither optional, nor has it a default.
+
+    Raises:
+        DataError: two fields have the same name.
+    """
+    names = [field.name for field in fields]
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            raise DataError(f"Cannot create field because of field name duplication {name}")
+    return Schema(
+        SchemaType.STRUCT,
+        name=schema.name,
+        version=schema.version,
+        doc=schema.doc,
+        parameters=schema.parameters,
+        fields=tuple(fields),
+    )
+
+
+def struct_of(present: Column, fields: Sequence[tuple[str, Column]]) -> Column:
+    """A struct of these columns where `present` is true, else null."""
+    from pyspark.sql import functions as F
+
+    if not fields:
+        return F.when(present, F.struct())
+    return F.when(present, F.struct(*[column.alias(name) for name, column in fields]))

@@ -1,0 +1,186 @@
+"""Chains over frames: guards, splits, drops, faults."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from pyspark.sql import functions as F
+
+from penstock.api import ColumnTransformation, Envelope, Plugin, PluginKind
+from penstock.config import Config
+from penstock.data.schema import Field, Schema, SchemaType, struct_schema
+from penstock.errors import ConfigError, DataError
+from penstock.plan.chain import Chain
+from penstock.plan.topics import output_topics
+from penstock.plugins import Plugins
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+NUMBER = Schema(SchemaType.INT32)
+VALUE = struct_schema(Field("a", NUMBER), Field("b", NUMBER), name="row")
+ROUTER = {
+    "transforms.r.type": "org.apache.kafka.connect.transforms.RegexRouter",
+    "transforms.r.regex": "(.*)-raw",
+    "transforms.r.replacement": "clean-$1",
+}
+INSERT = {
+    "transforms.i.type": "org.apache.kafka.connect.transforms.InsertField$Value",
+    "transforms.i.topic.field": "from",
+}
+OLD = {
+    "predicates": "old",
+    "predicates.old.type": "org.apache.kafka.connect.transforms.predicates.TopicNameMatches",
+    "predicates.old.pattern": "old.*",
+}
+
+
+class DropEven(ColumnTransformation):
+    """Drops rows with an even `a`; rows with a = 7 are faulty."""
+
+    def columns(self, envelope: Envelope) -> Envelope:
+        a = envelope.value.column.getField("a")
+        return envelope.replace(keep=a % 2 == 1, fault=F.when(a.isin(6, 7), F.lit("six or seven")))
+
+
+class Never(ColumnTransformation):
+    def columns(self, envelope: Envelope) -> Envelope:
+        raise DataError("no row of this schema")
+
+
+def load(name: str, kind: PluginKind) -> type[Plugin]:
+    own: dict[str, type[Plugin]] = {"DropEven": DropEven, "Never": Never}
+    return own[name] if name in own else Plugins().load_named(name, kind)
+
+
+def chain(*parts: Mapping[str, str], transforms: str) -> Chain:
+    config = {"name": "c", "transforms": transforms}
+    for part in parts:
+        config |= part
+    return Chain.of(config, load)
+
+
+def frame(spark: SparkSession, rows: list[tuple[str, int]]) -> DataFrame:
+    return spark.createDataFrame(rows, "topic string, a int").select(
+        "topic",
+        F.lit(0).alias("partition"),
+        F.lit(5).cast("long").alias("offset"),
+        F.lit(1000).cast("long").alias("timestamp"),
+        F.lit(None).cast("variant").alias("key"),
+        F.struct("a", (F.col("a") * 10).alias("b")).alias("value"),
+        F.lit(None).cast("array<struct<key:string,value:binary>>").alias("headers"),
+        F.lit(None).cast("struct<stage:string,class:string,message:string>").alias("fault"),
+        F.col("a").alias("passenger"),
+    )
+
+
+def run(made: Chain, rows: DataFrame) -> list[list[dict[str, Any]]]:
+    return [
+        [row.asDict(recursive=True) for row in branch.apply(rows).collect()]
+        for branch in made.compile(None, VALUE)
+    ]
+
+
+def test_no_transformations(spark: SparkSession) -> None:
+    rows = frame(spark, [("t", 1)])
+    [branch] = Chain().compile(None, VALUE)
+    assert branch.apply(rows) is rows
+    assert branch.value_schema == VALUE
+
+
+def test_stages_see_what_earlier_ones_did(spark: SparkSession) -> None:
+    made = chain(ROUTER, INSERT, transforms="r,i")
+    [[first, second]] = run(made, frame(spark, [("x-raw", 1), ("other", 2)]))
+    assert first["topic"] == "clean-x"
+    assert first["value"] == {"a": 1, "b": 10, "from": "clean-x"}
+    assert second["value"] == {"a": 2, "b": 20, "from": "other"}
+    assert second["passenger"] == 2
+    [branch] = made.compile(None, VALUE)
+    assert [field.name for field in branch.value_schema.fields] == ["a", "b", "from"]  # type: ignore[union-attr]
+
+
+def test_compiled_once_for_each_pair_of_schemas(spark: SparkSession) -> None:
+    made = chain(ROUTER, transforms="r")
+    first = made.compile(None, VALUE)
+    assert made.compile(None, struct_schema(*VALUE.fields, name="row")) is first
+    assert made.compile(VALUE, VALUE) is not first
+    for number in range(100):
+        made.compile(None, struct_schema(name=str(number)))
+    assert made.compile(None, VALUE) is not first
+
+
+@pytest.mark.parametrize("negate", [False, True])
+def test_a_guard_over_a_stage_that_keeps_the_schema(spark: SparkSession, negate: bool) -> None:
+    guard = {"transforms.r.predicate": "old", "transforms.r.negate": str(negate).lower()}
+    made = chain(ROUTER, OLD, guard, transforms="r")
+    [rows] = run(made, frame(spark, [("old-raw", 1), ("new-raw", 2)]))
+    expected = ["old-raw", "clean-new"] if negate else ["clean-old", "new-raw"]
+    assert [row["topic"] for row in rows] == expected
+
+
+@pytest.mark.parametrize("negate", [False, True])
+def test_a_guard_over_a_stage_that_changes_the_schema(spark: SparkSession, negate: bool) -> None:
+    guard = {"transforms.i.predicate": "old", "transforms.i.negate": str(negate).lower()}
+    made = chain(INSERT, OLD, guard, ROUTER, transforms="i,r")
+    changed, unchanged = run(made, frame(spark, [("old-raw", 1), ("new-raw", 2)]))
+    inside, outside = ("new", "old") if negate else ("old", "new")
+    assert [row["value"].get("from") for row in changed] == [f"{inside}-raw"]
+    assert [row["topic"] for row in unchanged] == [f"clean-{outside}"]
+    assert "from" not in unchanged[0]["value"]
+    assert "unless old" in made.explain(None, VALUE) or not negate
+    assert made.explain(None, VALUE).count("branch ") == 2
+
+
+def test_dropped_rows_and_faulty_ones(spark: SparkSession) -> None:
+    made = chain({"transforms.d.type": "DropEven"}, INSERT, transforms="d,i")
+    [rows] = run(made, frame(spark, [("t", number) for number in range(1, 9)]))
+    assert [row["value"]["a"] for row in rows] == [1, 3, 5, 6, 7]
+    assert [row["fault"] for row in rows[:3]] == [None] * 3
+    assert rows[3]["fault"] == {
+        "stage": "TRANSFORMATION",
+        "class": DropEven.class_name(),
+        "message": "six or seven",
+    }
+
+
+def test_the_first_fault_stays(spark: SparkSession) -> None:
+    made = chain({"transforms.d.type": "DropEven", "transforms.n.type": "Never"}, transforms="d,n")
+    [rows] = run(made, frame(spark, [("t", 6), ("t", 9)]))
+    assert [row["fault"]["message"] for row in rows] == ["six or seven", "no row of this schema"]
+    assert rows[1]["fault"]["class"] == Never.class_name()
+
+
+def test_wrong_configurations() -> None:
+    with pytest.raises(ConfigError, match=r'Missing required configuration "transforms\.x\.type"'):
+        chain(transforms="x")
+    with pytest.raises(ConfigError, match="Unknown predicate 'nobody'"):
+        chain(ROUTER, {"transforms.r.predicate": "nobody"}, transforms="r")
+    with pytest.raises(ConfigError, match="regex"):
+        chain({"transforms.r.type": ROUTER["transforms.r.type"]}, transforms="r")
+
+
+def test_a_transformation_gets_its_config(spark: SparkSession) -> None:
+    made = chain(ROUTER, transforms="r")
+    config = made.stages[0].transformation.config
+    assert isinstance(config, Config)
+    assert made.stages[0].transformation.config.regex == "(.*)-raw"
+
+
+def test_topics_without_a_job(spark: SparkSession) -> None:
+    guarded = chain(
+        ROUTER, OLD, {"transforms.r.predicate": "old"}, INSERT, transforms="r,i"
+    ).compile(None, VALUE)
+    spark.sparkContext.setJobGroup("topics", "topics")
+    found = output_topics(spark, guarded, ["old-raw", "new-raw", "it's"])
+    assert found == frozenset({"clean-old", "new-raw", "it's"})
+    assert list(spark.sparkContext.statusTracker().getJobIdsForGroup("topics")) == []
+    assert output_topics(spark, guarded, []) == frozenset()
+    tombstone = {
+        "predicates": "dead",
+        "predicates.dead.type": "RecordIsTombstone",
+        "transforms.r.predicate": "dead",
+    }
+    by_value = chain(ROUTER, tombstone, transforms="r").compile(None, VALUE)
+    assert output_topics(spark, by_value, ["x-raw"]) is None
