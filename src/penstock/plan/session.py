@@ -109,20 +109,27 @@ class SparkEngine:
         finally:
             self._lock.release()
 
-    @contextmanager
-    def jobs_of(self, group: str, pool: str) -> Iterator[SparkSession]:
-        """Run the block's jobs as one group in one pool; a dead JVM becomes SessionLostError."""
+    def session_for(self, group: str, pool: str) -> SparkSession:
+        """The session, with the calling thread's jobs put into one group and one fair pool."""
         session = self.session()
         context = session.sparkContext
+        context.setJobGroup(group, group, interruptOnCancel=True)
+        context.setLocalProperty("spark.scheduler.pool", pool)
+        return session
+
+    @contextmanager
+    def guard(self) -> Iterator[None]:
+        """Turn whatever fails in the block because the JVM died into SessionLostError."""
+        generation = self._generation
         try:
-            context.setJobGroup(group, group, interruptOnCancel=True)
-            context.setLocalProperty("spark.scheduler.pool", pool)
-            yield session
+            yield
         except Exception as error:
-            if not self._lost_soon():
-                raise
-            message = "the Spark JVM went away while a batch was running"
-            raise SessionLostError(message) from error
+            if not isinstance(error, SessionLostError) and (
+                self._generation != generation or self._lost_soon()
+            ):
+                message = "the Spark JVM went away while a batch was running"
+                raise SessionLostError(message) from error
+            raise
 
     def cancel(self, group: str) -> None:
         """Cancel the jobs of a group; nothing happens if there are none."""
@@ -183,6 +190,8 @@ class SparkEngine:
 
     def _lost_soon(self) -> bool:
         """Whether the JVM is gone; a killed one needs a moment to show as dead."""
+        if self._session is None:
+            return False
         end = time.monotonic() + 0.5
         while time.monotonic() < end:
             if not self.alive:

@@ -1,0 +1,125 @@
+"""What happens to faulty rows, and what a failed Spark job was about."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from pyspark.sql import functions as F
+
+from penstock.errors import DataError, PenstockError, RetriableError
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+FAULT_TYPE: Final = "struct<stage:string,class:string,message:string>"
+DATA_EXCEPTION: Final = "org.apache.kafka.connect.errors.DataException"
+
+_MARK: Final = "PENSTOCK-FAULT "
+_OTHER: Final = "PENSTOCK-OTHER-LAYOUT"
+
+# Errors of Kafka's clients that pass by themselves. They reach the driver as text only: an
+# executor's exception is not sent back as an object.
+_PASSING: Final = re.compile(
+    r"org\.apache\.kafka\.common\.errors\.(Timeout|Network|Disconnect|NotEnoughReplicas\w*|"
+    r"NotLeaderOrFollower|LeaderNotAvailable|CoordinatorNotAvailable|CoordinatorLoadInProgress|"
+    r"NotCoordinator|KafkaStorage|UnknownTopicOrPartition|BrokerNotAvailable|FencedLeaderEpoch|"
+    r"Retriable\w*)Exception"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A row that could not be processed, and where that was."""
+
+    stage: str
+    plugin: str
+    message: str
+    topic: str | None = None
+    partition: int | None = None
+    offset: int | None = None
+
+    def __str__(self) -> str:
+        place = (
+            ""
+            if self.offset is None
+            else f" (record {self.topic}-{self.partition}, offset {self.offset})"
+        )
+        return f"{self.stage} {self.plugin}: {self.message}{place}"
+
+
+class OtherLayoutError(PenstockError):
+    """A record has another layout than the batch was planned for: plan it anew."""
+
+
+def fault_of(stage: str, plugin: str, message: Column) -> Column:
+    """A fault with this message; null where the message is null."""
+    return F.when(
+        message.isNotNull(),
+        F.struct(
+            F.lit(stage).alias("stage"), F.lit(plugin).alias("class"), message.alias("message")
+        ),
+    )
+
+
+def no_fault() -> Column:
+    return F.lit(None).cast(FAULT_TYPE)
+
+
+def refuse_faults(frame: DataFrame) -> DataFrame:
+    """The same rows; the job fails at the first faulty one, with a text that read_fault() reads."""
+    columns = [frame["fault.stage"], frame["fault.class"], frame["fault.message"]]
+    columns += [frame[name] for name in ("topic", "partition", "offset")]
+    text = F.concat(F.lit(_MARK), F.to_json(F.struct(*columns)))
+    return frame.filter(
+        F.when(frame["fault"].isNotNull(), F.raise_error(text).cast("boolean")).otherwise(
+            F.lit(True)
+        )
+    )
+
+
+def refuse_other_layouts(frame: DataFrame, other: Column) -> DataFrame:
+    """The same rows; the job fails at the first row of another layout."""
+    return frame.filter(
+        F.when(other, F.raise_error(F.lit(_OTHER)).cast("boolean")).otherwise(F.lit(True))
+    )
+
+
+def translated(error: Exception) -> Exception:
+    """Our error for a failed job: DataError, OtherLayoutError or RetriableError; else itself."""
+    if isinstance(error, PenstockError):
+        return error
+    text = str(error)
+    if _OTHER in text:
+        return OtherLayoutError("a record has another layout than the batch was planned for")
+    fault = read_fault(text)
+    if fault is not None:
+        return DataError(f"Tolerance exceeded in error handler: {fault}")
+    passing = _PASSING.search(text)
+    if passing:
+        return RetriableError(_line_of(text, passing.start()))
+    return error
+
+
+def read_fault(text: str) -> Fault | None:
+    """The fault in the text of a failed job, if that is why it failed."""
+    at = text.find(_MARK)
+    if at < 0:
+        return None
+    found: dict[str, Any]
+    found, _ = json.JSONDecoder(strict=False).raw_decode(text, at + len(_MARK))
+    return Fault(
+        stage=found.get("stage", ""),
+        plugin=found.get("class", ""),
+        message=found.get("message", ""),
+        topic=found.get("topic"),
+        partition=found.get("partition"),
+        offset=found.get("offset"),
+    )
+
+
+def _line_of(text: str, position: int) -> str:
+    end = text.find("\n", position)
+    return text[position : end if end >= 0 else None].strip()

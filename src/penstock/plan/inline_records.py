@@ -1,0 +1,154 @@
+"""A few records that the consumer returned already, as frames: raw, or decoded one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Protocol
+
+import pyarrow as pa
+from pyspark.sql import functions as F
+
+from penstock.columns.types import arrow_type
+from penstock.data.schema import Schema, Struct
+from penstock.errors import DataError
+from penstock.plan.faults import FAULT_TYPE
+from penstock.plan.kafka_io import RAW_SCHEMA
+from penstock.plan.pipeline import Converters, Typed
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+class Raw(Protocol):
+    """A record as the broker has it; `timestamp` is -1 if there is none."""
+
+    @property
+    def topic(self) -> str: ...
+    @property
+    def partition(self) -> int: ...
+    @property
+    def offset(self) -> int: ...
+    @property
+    def timestamp(self) -> int: ...
+    @property
+    def key(self) -> bytes | None: ...
+    @property
+    def value(self) -> bytes | None: ...
+    @property
+    def headers(self) -> list[tuple[str, bytes | None]] | None: ...
+
+
+def raw_frame(session: SparkSession, records: Sequence[Raw]) -> DataFrame:
+    """The records as a frame of one partition, in their order."""
+    return session.createDataFrame(raw_table(records)).coalesce(1)
+
+
+def raw_table(records: Sequence[Raw]) -> pa.Table:
+    """The records as an Arrow table of RAW_SCHEMA."""
+    columns = [
+        [record.topic for record in records],
+        [record.partition for record in records],
+        [record.offset for record in records],
+        [record.timestamp if record.timestamp >= 0 else None for record in records],
+        [record.key for record in records],
+        [record.value for record in records],
+        [_headers(record.headers) for record in records],
+    ]
+    arrays = [
+        pa.array(values, field.type) for values, field in zip(columns, RAW_SCHEMA, strict=True)
+    ]
+    return pa.Table.from_arrays(arrays, schema=RAW_SCHEMA)
+
+
+def _headers(headers: list[tuple[str, bytes | None]] | None) -> list[dict[str, Any]] | None:
+    return [{"key": key, "value": value} for key, value in headers] if headers else None
+
+
+def decoded_frames(
+    session: SparkSession, records: Sequence[Raw], converters: Converters
+) -> Iterator[Typed]:
+    """Records of a layout that no column expression reads, decoded here one by one.
+
+    A record that can't be decoded becomes a row with a fault. Rows are split where a schema
+    changes, so that the order stays.
+    """
+    decoded = [_Decoded.of(record, converters) for record in records]
+    for schemas, group in groupby(decoded, key=lambda each: each.schemas):
+        yield _typed(session, list(group), *schemas)
+
+
+class _Decoded:
+    """One record after its converters, or with the fault they found."""
+
+    __slots__ = ("fault", "key", "record", "schemas", "value")
+
+    def __init__(self, record: Raw) -> None:
+        self.record = record
+        self.schemas: tuple[Schema | None, Schema | None] = (None, None)
+        self.key: Any = None
+        self.value: Any = None
+        self.fault: dict[str, str] | None = None
+
+    @classmethod
+    def of(cls, record: Raw, converters: Converters) -> _Decoded:
+        decoded = cls(record)
+        stage = "KEY_CONVERTER"
+        plugin = converters.key.class_name()
+        try:
+            key = converters.key.decode_one(record.key)
+            stage, plugin = "VALUE_CONVERTER", converters.value.class_name()
+            value = converters.value.decode_one(record.value)
+        except DataError as error:
+            decoded.fault = {"stage": stage, "class": plugin, "message": str(error)}
+        else:
+            decoded.schemas = (key.schema, value.schema)
+            decoded.key, decoded.value = key.value, value.value
+        return decoded
+
+
+def _typed(
+    session: SparkSession, rows: Sequence[_Decoded], key: Schema | None, value: Schema | None
+) -> Typed:
+    raw = raw_table([row.record for row in rows])
+    table = raw.rename_columns(
+        ["raw_key" if n == "key" else "raw_value" if n == "value" else n for n in raw.column_names]
+    )
+    table = table.append_column("key", _column((row.key for row in rows), key))
+    table = table.append_column("value", _column((row.value for row in rows), value))
+    table = table.append_column("fault", _faults(rows))
+    frame = session.createDataFrame(table).coalesce(1)
+    return Typed(_with_variants(frame, key, value), key, value)
+
+
+def _column(values: Iterable[Any], schema: Schema | None) -> pa.Array:
+    if schema is None:
+        # Schemaless values travel as JSON text and become VARIANT in Spark.
+        import json
+
+        return pa.array([None if v is None else json.dumps(v) for v in values], pa.string())
+    return pa.array([_plain(value) for value in values], arrow_type(schema))
+
+
+def _plain(value: Any) -> Any:
+    """A value in the form pyarrow takes: structs as dictionaries, maps as pairs."""
+    if isinstance(value, Struct):
+        return {name: _plain(value[name]) for name in value}
+    if isinstance(value, dict):
+        return [(_plain(key), _plain(item)) for key, item in value.items()]
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _faults(rows: Sequence[_Decoded]) -> pa.Array:
+    kind = pa.struct([(name, pa.string()) for name in ("stage", "class", "message")])
+    return pa.array([row.fault for row in rows], kind)
+
+
+def _with_variants(frame: DataFrame, key: Schema | None, value: Schema | None) -> DataFrame:
+    frame = frame.withColumn("fault", F.col("fault").cast(FAULT_TYPE))
+    for name, schema in (("key", key), ("value", value)):
+        if schema is None:
+            frame = frame.withColumn(name, F.parse_json(F.col(name)))
+    return frame

@@ -1,0 +1,166 @@
+"""A task's converters and chain as frames: source rows to bytes, bytes to sink rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql import functions as F
+
+from penstock.plan.faults import FAULT_TYPE, fault_of, no_fault, refuse_other_layouts
+from penstock.plan.topics import output_topics
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+    from penstock.api.converter import Converter, Layout
+    from penstock.api.source import SourceBatch
+    from penstock.data.schema import Schema
+    from penstock.plan.chain import Chain
+
+HEADERS_TYPE: Final = "array<struct<key:string,value:binary>>"
+_ENVELOPE: Final = ("topic", "partition", "offset", "timestamp", "headers")
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """Rows of one key schema and one value schema, faults included."""
+
+    frame: DataFrame
+    key_schema: Schema | None
+    value_schema: Schema | None
+
+
+@dataclass(frozen=True, slots=True)
+class Converters:
+    """The key and the value converter of a connector."""
+
+    key: Converter
+    value: Converter
+
+    @property
+    def uniform(self) -> bool:
+        """Whether all records have one layout, whatever their bytes."""
+        return self.key.uniform and self.value.uniform
+
+
+class SourcePipeline:
+    """From what a source task read to what Kafka's writer takes."""
+
+    def __init__(self, chain: Chain, converters: Converters) -> None:
+        self._chain = chain
+        self._converters = converters
+        self._topics: dict[object, frozenset[str]] = {}
+
+    def topics(self, batch: SourceBatch) -> frozenset[str]:
+        """The topics the batch goes to; a Spark job only if they depend on its records."""
+        place = (batch.topic, batch.key_schema, batch.value_schema)
+        if place in self._topics:
+            return self._topics[place]
+        branches = self._chain.compile(batch.key_schema, batch.value_schema)
+        spark = batch.frame.sparkSession
+        given = None if batch.topic is None else (batch.topic,)
+        found = None if given is None else output_topics(spark, branches, given)
+        if found is not None:
+            self._topics[place] = found
+            return found
+        frame = _completed(batch)
+        rows = [
+            row
+            for branch in branches
+            for row in branch.apply(frame).select("topic").distinct().collect()
+        ]
+        return frozenset(row.topic for row in rows)
+
+    def encoded(self, batch: SourceBatch) -> Iterator[DataFrame]:
+        """Frames of bytes with a `fault` column, one for each branch of the chain."""
+        frame = _completed(batch)
+        for branch in self._chain.compile(batch.key_schema, batch.value_schema):
+            yield self._encode(branch.apply(frame), branch.key_schema, branch.value_schema)
+
+    def _encode(
+        self, frame: DataFrame, key_schema: Schema | None, value_schema: Schema | None
+    ) -> DataFrame:
+        key, value = self._converters.key, self._converters.value
+        converted = frame.select(
+            *_ENVELOPE,
+            "fault",
+            key.encode(key_schema, F.col("key")).alias("key"),
+            value.encode(value_schema, F.col("value")).alias("value"),
+        )
+        return _with_conversion_faults(converted, self._converters)
+
+
+class SinkPipeline:
+    """From raw records to what a sink task takes."""
+
+    def __init__(self, chain: Chain, converters: Converters) -> None:
+        self._chain = chain
+        self._converters = converters
+
+    def decoded(self, raw: DataFrame, key: Layout, value: Layout) -> Iterator[Typed]:
+        """Typed rows of raw ones, all of these layouts; the job fails at one of another layout.
+
+        The raw bytes stay beside them as `raw_key` and `raw_value` for the dead letter topic.
+        """
+        converted = raw.select(
+            *_ENVELOPE,
+            F.col("key").alias("raw_key"),
+            F.col("value").alias("raw_value"),
+            no_fault().alias("fault"),
+            self._converters.key.decode(key, F.col("key")).alias("key"),
+            self._converters.value.decode(value, F.col("value")).alias("value"),
+        )
+        if not self._converters.uniform:
+            converted = refuse_other_layouts(
+                converted,
+                F.coalesce(converted["key.other"], F.lit(False))
+                | F.coalesce(converted["value.other"], F.lit(False)),
+            )
+        typed = _with_conversion_faults(converted, self._converters, "raw_key", "raw_value")
+        yield from self.transformed(typed, key.schema, value.schema)
+
+    def transformed(
+        self, frame: DataFrame, key_schema: Schema | None, value_schema: Schema | None
+    ) -> Iterator[Typed]:
+        """Typed rows after the chain, one frame for each of its branches."""
+        for branch in self._chain.compile(key_schema, value_schema):
+            yield Typed(branch.apply(frame), branch.key_schema, branch.value_schema)
+
+
+def _completed(batch: SourceBatch) -> DataFrame:
+    """The batch's frame with all columns of a record in flight."""
+    present = set(batch.frame.columns)
+
+    def column(name: str, kind: str) -> Column:
+        return F.col(name).cast(kind) if name in present else F.lit(None).cast(kind)
+
+    topic = F.col("topic") if batch.topic is None else F.lit(batch.topic)
+    key = F.col("key") if "key" in present else F.lit(None).cast("variant")
+    return batch.frame.select(
+        topic.alias("topic"),
+        column("partition", "int").alias("partition"),
+        F.lit(None).cast("long").alias("offset"),
+        column("timestamp", "long").alias("timestamp"),
+        column("headers", HEADERS_TYPE).alias("headers"),
+        F.lit(None).cast(FAULT_TYPE).alias("fault"),
+        key.alias("key"),
+        "value",
+    )
+
+
+def _with_conversion_faults(converted: DataFrame, converters: Converters, *also: str) -> DataFrame:
+    """Take data and error of the converted columns apart; the first fault of a row stays."""
+    key, value = converters.key, converters.value
+    return converted.select(
+        *_ENVELOPE,
+        *also,
+        F.coalesce(
+            converted["fault"],
+            fault_of("KEY_CONVERTER", key.class_name(), converted["key.error"]),
+            fault_of("VALUE_CONVERTER", value.class_name(), converted["value.error"]),
+        ).alias("fault"),
+        converted["key.data"].alias("key"),
+        converted["value.data"].alias("value"),
+    )

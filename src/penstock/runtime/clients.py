@@ -1,0 +1,62 @@
+"""Kafka clients of connectors: the worker's properties, its prefixes, the connector's overrides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from penstock.data.record import TaskId
+from penstock.kafka.clients import Admin, GroupConsumer
+from penstock.kafka.options import Role, spark_settings
+from penstock.plan.kafka_io import KafkaOptions
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectorClients:
+    """Makes the clients that connectors and their tasks use.
+
+    Args:
+        properties: the worker's client properties for each role.
+        overrides: whether connectors may override them is checked when they are validated.
+    """
+
+    properties: Mapping[Role, Mapping[str, str]]
+    cluster_group: str = ""
+
+    def group_id(self, connector: str, config: Mapping[str, str]) -> str:
+        return self._of(Role.CONSUMER, config).get("group.id") or f"connect-{connector}"
+
+    def consumer(self, task: TaskId, config: Mapping[str, str]) -> GroupConsumer:
+        own = {
+            **self._of(Role.CONSUMER, config),
+            "group.id": self.group_id(task.connector, config),
+        }
+        own.setdefault("client.id", f"connector-consumer-{task}")
+        return GroupConsumer(own)
+
+    def admin(self, connector: str, config: Mapping[str, str]) -> Admin:
+        own = self._of(Role.ADMIN, config)
+        own.setdefault("client.id", f"connector-adminclient-{connector}")
+        return Admin(own)
+
+    def reader(self, task: TaskId, config: Mapping[str, str]) -> KafkaOptions:
+        """For Spark's Kafka source. A constant group id spares it two requests for each read."""
+        own = self._of(Role.CONSUMER, config)
+        own["group.id"] = self.group_id(task.connector, config)
+        own.setdefault("client.id", f"connector-consumer-{task}-spark")
+        return KafkaOptions(_accepted(own))
+
+    def producer(self, task: TaskId, config: Mapping[str, str]) -> KafkaOptions:
+        own = self._of(Role.PRODUCER, config)
+        own.setdefault("client.id", f"connector-producer-{task}")
+        return KafkaOptions(_accepted(own))
+
+    def _of(self, role: Role, config: Mapping[str, str]) -> dict[str, str]:
+        prefix = f"{role.value}.override."
+        own = {k.removeprefix(prefix): v for k, v in config.items() if k.startswith(prefix)}
+        return {**self.properties[role], **own}
+
+
+def _accepted(properties: Mapping[str, str]) -> dict[str, str]:
+    settings = spark_settings(properties)
+    return {name.removeprefix("kafka."): str(value) for name, value in settings.values.items()}

@@ -1,0 +1,140 @@
+"""The life of one connector: a thread of its own, so that one that hangs holds up nobody."""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+import traceback
+from collections.abc import Callable, Mapping
+
+from penstock.api.connector import Connector
+from penstock.clock import Deadline
+from penstock.errors import ConfigError
+from penstock.worker_port import State, TargetState, WorkerEvents
+
+log = logging.getLogger(__name__)
+
+
+class ConnectorHost:
+    """Runs one connector. Its methods return at once; what comes of them are events.
+
+    Args:
+        make: builds the connector; called on the host's thread, may raise.
+        configs: the connector's task configurations, completed for the tasks.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        config: Mapping[str, str],
+        *,
+        make: Callable[[], Connector],
+        configs: Callable[[Connector], list[dict[str, str]]],
+        events: WorkerEvents,
+    ) -> None:
+        self.name = name
+        self.config = config
+        self._make = make
+        self._configs = configs
+        self._events = events
+        self._connector: Connector | None = None
+        self._commands: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._muted = False
+        self._thread = threading.Thread(target=self._run, name=f"connector-{name}", daemon=True)
+
+    def start(self, target: TargetState) -> None:
+        self._thread.start()
+        self.set_target(target)
+
+    def set_target(self, target: TargetState) -> None:
+        self._commands.put(lambda: self._go_to(target))
+
+    def make_task_configs(self) -> None:
+        self._commands.put(self._send_task_configs)
+
+    def stop(self, deadline: Deadline) -> None:
+        """Stop the connector; if it does not answer in time it is left behind, silenced."""
+        self._commands.put(None)
+        self._thread.join(deadline.remaining())
+        if self._thread.is_alive():
+            self._muted = True
+            log.error("Connector %s did not stop in time and was given up", self.name)
+
+    # What a connector may ask for, from any thread (api.ConnectorContext).
+
+    def request_task_reconfiguration(self) -> None:
+        self.make_task_configs()
+
+    def raise_error(self, error: Exception) -> None:
+        self._commands.put(lambda: self._fail(error))
+
+    def _run(self) -> None:
+        while True:
+            command = self._commands.get()
+            if command is None:
+                break
+            try:
+                command()
+            except Exception as error:
+                self._fail(error)
+        self._suspend()
+
+    def _go_to(self, target: TargetState) -> None:
+        if target is TargetState.STARTED:
+            if self._connector is None:
+                self._start()
+            self._report(State.RUNNING)
+            self._send_task_configs()
+        else:
+            self._suspend()
+            self._report(State.PAUSED if target is TargetState.PAUSED else State.STOPPED)
+
+    def _start(self) -> None:
+        connector = self._make()
+        self._connector = connector
+        connector.start(self.config, self)
+
+    def _suspend(self) -> None:
+        connector, self._connector = self._connector, None
+        if connector is None:
+            return
+        try:
+            connector.stop()
+        except Exception:
+            log.warning("Connector %s did not stop cleanly", self.name, exc_info=True)
+
+    def _send_task_configs(self) -> None:
+        if self._connector is not None and not self._muted:
+            self._events.task_configs(self.name, self._configs(self._connector))
+
+    def _fail(self, error: Exception) -> None:
+        self._suspend()
+        trace = "".join(traceback.format_exception(error))
+        log.error("Connector %s failed\n%s", self.name, trace)
+        self._report(State.FAILED, trace)
+
+    def _report(self, state: State, trace: str | None = None) -> None:
+        if not self._muted:
+            self._events.connector_state(self.name, state, trace)
+
+
+def completed_task_configs(
+    connector: Connector, config: Mapping[str, str], task_class: str
+) -> list[dict[str, str]]:
+    """The connector's task configs with what the framework adds to each.
+
+    Raises:
+        ConfigError: the connector made more tasks than `tasks.max` allows.
+    """
+    most = int(config.get("tasks.max", "1"))
+    configs = connector.task_configs(most)
+    if len(configs) > most and config.get("tasks.max.enforce", "true").lower() == "true":
+        message = (
+            f"The connector {config.get('name')} has generated {len(configs)} tasks, which is"
+            f" greater than {most}, the maximum number of tasks it is configured to create"
+        )
+        raise ConfigError(message)
+    added = {"task.class": task_class}
+    added |= {key: config[key] for key in ("topics", "topics.regex") if config.get(key)}
+    return [{**each, **added} for each in configs]

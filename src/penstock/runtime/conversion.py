@@ -1,0 +1,38 @@
+"""The converters of a connector: its own, else the worker's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+from penstock.api.converter import Converter
+from penstock.api.plugin import PluginKind
+from penstock.errors import ConfigError
+from penstock.plan.pipeline import Converters
+from penstock.plugins import Plugins
+
+
+def converters_of(
+    connector: Mapping[str, str], worker: Mapping[str, str], plugins: Plugins
+) -> Converters:
+    return Converters(
+        key=_converter("key.converter", connector, worker, plugins),
+        value=_converter("value.converter", connector, worker, plugins),
+    )
+
+
+def _converter(
+    role: str, connector: Mapping[str, str], worker: Mapping[str, str], plugins: Plugins
+) -> Converter:
+    # Keys of a converter count only beside the class they are for: as in Connect, a connector
+    # that names its own converter inherits none of the worker's keys for it.
+    chosen = connector if connector.get(role) else worker
+    name = chosen.get(role)
+    if not name:
+        raise ConfigError(f'Missing required configuration "{role}" which has no default value.')
+    is_key = role.startswith("key.")
+    prefix = f"{role}."
+    own = {k.removeprefix(prefix): v for k, v in chosen.items() if k.startswith(prefix)}
+    own["converter.type"] = "key" if is_key else "value"
+    plugin = cast("type[Converter]", plugins.load_named(name, PluginKind.CONVERTER))
+    return plugin(plugin.Config.parse(own), is_key=is_key)

@@ -1,0 +1,296 @@
+"""The sink loop: wake when records are there, hand them to the task through Spark, commit."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from penstock.api.sink import FrameSinkTask, OffsetRange, SinkBatch
+from penstock.clock import Deadline
+from penstock.data.record import TaskId, TopicPartition
+from penstock.runtime.sink_plan import Layouts, Run, large_ranges, ranges_of, runs_of
+from penstock.runtime.task_host import TaskControl
+from penstock.runtime.tolerance import ErrorSettings, FaultReports
+from penstock.worker_port import WorkerEvents
+
+if TYPE_CHECKING:
+    import re
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from penstock.kafka.clients.group_consumer import GroupConsumer, RawRecord
+    from penstock.plan.kafka_io import KafkaOptions
+    from penstock.plan.pipeline import Converters, SinkPipeline, Typed
+    from penstock.plan.session import SparkEngine
+    from penstock.runtime.source_work import Progress
+
+log = logging.getLogger(__name__)
+
+BROKER_SECONDS = 120.0
+POLL_SECONDS = 1.0
+
+
+class SinkWork:
+    """Satisfies TaskWork for sinks whose task writes frames."""
+
+    def __init__(
+        self,
+        task: TaskId,
+        config: Mapping[str, str],
+        *,
+        make_task: Callable[[], FrameSinkTask],
+        make_consumer: Callable[[], GroupConsumer],
+        make_pipeline: Callable[[Converters], SinkPipeline],
+        make_converters: Callable[[], Converters],
+        subscription: Sequence[str] | re.Pattern[str],
+        reader: KafkaOptions,
+        engine: SparkEngine,
+        errors: ErrorSettings,
+        reports: FaultReports,
+        control: TaskControl,
+        events: WorkerEvents,
+        progress: Progress,
+    ) -> None:
+        self._id = task
+        self._config = config
+        self._make_task = make_task
+        self._make_consumer = make_consumer
+        self._make_pipeline = make_pipeline
+        self._make_converters = make_converters
+        self._subscription = subscription
+        self._reader = reader
+        self._engine = engine
+        self._errors = errors
+        self._reports = reports
+        self._control = control
+        self._events = events
+        self._progress = progress
+        self._task: FrameSinkTask | None = None
+        self._consumer: GroupConsumer | None = None
+        self._converters: Converters | None = None
+        self._pipeline: SinkPipeline | None = None
+        self._opened: set[TopicPartition] = set()
+        self._seen_topics: set[str] = set()
+        self._mixed_topics: set[str] = set()
+        self._next: dict[TopicPartition, int] = {}
+        self._paused = False
+        self._group = f"penstock-{task}"
+
+    # What a sink task may ask for (api.SinkContext).
+
+    @property
+    def spark(self) -> SparkSession:
+        return self._engine.session_for(self._group, self._id.connector)
+
+    @property
+    def stopping(self) -> bool:
+        return self._control.stopping
+
+    # What the group decides (kafka.clients.PartitionEvents); called inside consume().
+
+    def assigned(self, partitions: Collection[TopicPartition]) -> None:
+        assert self._task is not None  # noqa: S101 - there is a task while there is a consumer
+        self._opened |= set(partitions)
+        self._task.opened(frozenset(partitions))
+        if self._paused and self._consumer is not None:
+            self._consumer.pause(partitions)
+
+    def revoked(self, partitions: Collection[TopicPartition]) -> None:
+        # Nothing to commit: every batch is committed before the next consume().
+        self._forget(partitions)
+
+    def lost(self, partitions: Collection[TopicPartition]) -> None:
+        self._forget(partitions)
+
+    def _forget(self, partitions: Collection[TopicPartition]) -> None:
+        for partition in partitions:
+            self._next.pop(partition, None)
+        if self._task is not None and self._opened & set(partitions):
+            self._task.closed(frozenset(self._opened & set(partitions)))
+        self._opened -= set(partitions)
+
+    # What the host asks for (TaskWork).
+
+    def start(self) -> None:
+        self._task = self._make_task()
+        self._task.start(self._config, self)
+        self._consumer = self._make_consumer()
+        self._consumer.subscribe(self._subscription, self)
+
+    def step(self) -> None:
+        consumer = self._live_consumer()
+        if self._paused:
+            self._paused = False
+            consumer.resume(consumer.assignment)
+        records = consumer.consume(consumer.max_poll_records, POLL_SECONDS)
+        if not records:
+            return
+        ranges = ranges_of(records)
+        for each in ranges:
+            self._next.setdefault(each.partition, each.start)
+        with self._engine.guard():
+            done = self._move(records, ranges)
+        self._finish(done)
+
+    def idle(self) -> None:
+        consumer = self._live_consumer()
+        if not self._paused:
+            self._paused = True
+            consumer.pause(consumer.assignment)
+        dropped = consumer.consume(1, POLL_SECONDS)
+        if dropped:
+            # Fetched before the pause took hold: it comes again when the task resumes.
+            consumer.seek(self._next_of(dropped), _deadline())
+
+    def recover(self) -> None:
+        """Go back to where the failed batch began; the session may be another one by now."""
+        self._converters = None
+        self._pipeline = None
+        here = self._live_consumer().assignment
+        back = {partition: at for partition, at in self._next.items() if partition in here}
+        self._live_consumer().seek(back, _deadline())
+
+    def cancel(self) -> None:
+        self._engine.cancel(self._group)
+
+    def close(self, deadline: Deadline) -> None:
+        consumer, self._consumer = self._consumer, None
+        try:
+            if consumer is not None:
+                consumer.close(deadline)
+        finally:
+            task, self._task = self._task, None
+            if task is not None:
+                task.stop()
+
+    # One batch.
+
+    def _move(
+        self, records: Sequence[RawRecord], ranges: tuple[OffsetRange, ...]
+    ) -> tuple[OffsetRange, ...]:
+        """Write the records, or more than them if much more is waiting; the ranges written."""
+        from penstock.plan.faults import OtherLayoutError
+
+        runs = self._runs(records)
+        wide = self._large_ranges(ranges, runs)
+        if wide is not None:
+            try:
+                self._write_large(wide, runs[0].layouts)
+            except OtherLayoutError:
+                # Keep the order of records exact: topics with several layouts go in small batches.
+                self._mixed_topics |= {each.partition.topic for each in wide}
+            else:
+                return wide
+        for run in runs:
+            self._write_run(run)
+        return ranges
+
+    def _runs(self, records: Sequence[RawRecord]) -> list[Run]:
+        if self._converters is None:
+            self._converters = self._make_converters()
+        converters = self._converters
+        if converters.uniform:
+            layouts = Layouts(converters.key.layout(None), converters.value.layout(None))
+            return [Run(layouts, records)]
+        known: Layouts | None = None
+
+        def layouts_of(record: RawRecord) -> Layouts:
+            nonlocal known
+            key, value = converters.key.layout(record.key), converters.value.layout(record.value)
+            if known is not None:
+                # Null bytes decode to null in every layout: they need no run of their own.
+                key = known.key if record.key is None else key
+                value = known.value if record.value is None else value
+            known = Layouts(key, value)
+            return known
+
+        return runs_of(records, layouts_of)
+
+    def _large_ranges(
+        self, ranges: tuple[OffsetRange, ...], runs: Sequence[Run]
+    ) -> tuple[OffsetRange, ...] | None:
+        if len(runs) != 1 or not runs[0].layouts.regular:
+            return None
+        if any(each.partition.topic in self._mixed_topics for each in ranges):
+            return None
+        partitions = [each.partition for each in ranges]
+        ends = self._live_consumer().end_offsets(partitions, _deadline(), cached=True)
+        return large_ranges(ranges, ends)
+
+    def _write_large(self, ranges: tuple[OffsetRange, ...], layouts: Layouts) -> None:
+        from penstock.plan import kafka_io
+
+        raw = kafka_io.read_ranges(self.spark, ranges, self._reader)
+        self._write_raw(raw, layouts, ranges)
+
+    def _write_run(self, run: Run) -> None:
+        from penstock.plan import inline_records
+
+        ranges = ranges_of(run.records)
+        if run.layouts.regular:
+            raw = inline_records.raw_frame(self.spark, run.records)
+            self._write_raw(raw, run.layouts, ranges)
+            return
+        assert self._converters is not None  # noqa: S101 - _runs() made them
+        typed = inline_records.decoded_frames(self.spark, run.records, self._converters)
+        for each in typed:
+            for branch in self._pipe().transformed(each.frame, each.key_schema, each.value_schema):
+                self._hand_over(branch, ranges)
+
+    def _write_raw(self, raw: DataFrame, layouts: Layouts, ranges: tuple[OffsetRange, ...]) -> None:
+        for typed in self._pipe().decoded(raw, layouts.key, layouts.value):
+            self._hand_over(typed, ranges)
+
+    def _hand_over(self, typed: Typed, ranges: tuple[OffsetRange, ...]) -> None:
+        from penstock.plan.faults import refuse_faults, translated
+        from penstock.plan.kafka_io import IN_FLIGHT
+
+        assert self._task is not None  # noqa: S101 - start() came first
+        frame = typed.frame
+        good = (
+            frame.filter(frame["fault"].isNull()) if self._errors.tolerant else refuse_faults(frame)
+        )
+        batch = SinkBatch(good.select(*IN_FLIGHT), ranges, typed.key_schema, typed.value_schema)
+        try:
+            if self._errors.tolerant:
+                self._reports.report(frame)
+            self._task.write(batch)
+        except Exception as error:
+            self._task.discard(batch)
+            raise translated(error) from error
+
+    def _finish(self, ranges: tuple[OffsetRange, ...]) -> None:
+        consumer = self._live_consumer()
+        ends = {each.partition: each.end for each in ranges}
+        consumer.commit(ends, _deadline())
+        fetched = consumer.positions(list(ends), _deadline())
+        behind = {p: end for p, end in ends.items() if fetched.get(p) != end}
+        if behind:
+            consumer.seek(behind, _deadline())
+        self._next.update(ends)
+        self._progress.moved(sum(each.end - each.start for each in ranges))
+        self._tell_topics(ranges)
+
+    def _tell_topics(self, ranges: tuple[OffsetRange, ...]) -> None:
+        for topic in {each.partition.topic for each in ranges} - self._seen_topics:
+            self._seen_topics.add(topic)
+            self._events.topic_used(self._id, topic)
+
+    def _pipe(self) -> SinkPipeline:
+        assert self._converters is not None  # noqa: S101 - _runs() made them
+        if self._pipeline is None:
+            self._pipeline = self._make_pipeline(self._converters)
+        return self._pipeline
+
+    def _live_consumer(self) -> GroupConsumer:
+        assert self._consumer is not None, "start() comes first"  # noqa: S101
+        return self._consumer
+
+    @staticmethod
+    def _next_of(records: Sequence[RawRecord]) -> dict[TopicPartition, int]:
+        return {each.partition: each.start for each in ranges_of(records)}
+
+
+def _deadline() -> Deadline:
+    return Deadline.after(BROKER_SECONDS)

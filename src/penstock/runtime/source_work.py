@@ -1,0 +1,169 @@
+"""The source loop: read a batch, write it to Kafka through Spark, store its offsets."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+from penstock.api.source import FrameSourceTask, SourceBatch
+from penstock.clock import Deadline
+from penstock.data.record import TaskId
+from penstock.runtime.task_host import TaskControl
+from penstock.runtime.tolerance import ErrorSettings, FaultReports
+from penstock.storage.ports import OffsetStore
+from penstock.worker_port import WorkerEvents
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from penstock.plan.kafka_io import KafkaOptions
+    from penstock.plan.pipeline import SourcePipeline
+    from penstock.plan.session import SparkEngine
+
+log = logging.getLogger(__name__)
+
+STORE_SECONDS = 120.0
+
+
+class TargetTopics(Protocol):
+    """Makes sure that topics exist before records are written to them."""
+
+    def ensure(self, topics: set[str], deadline: Deadline) -> None: ...
+
+
+class Progress(Protocol):
+    """What is counted of a task."""
+
+    def moved(self, records: int) -> None: ...
+
+
+class SourceWork:
+    """Satisfies TaskWork for sources whose task reads frames."""
+
+    def __init__(
+        self,
+        task: TaskId,
+        config: Mapping[str, str],
+        *,
+        make_task: Callable[[], FrameSourceTask],
+        make_pipeline: Callable[[], SourcePipeline],
+        engine: SparkEngine,
+        offsets: OffsetStore,
+        topics: TargetTopics,
+        producer: KafkaOptions,
+        errors: ErrorSettings,
+        control: TaskControl,
+        events: WorkerEvents,
+        progress: Progress,
+    ) -> None:
+        self._id = task
+        self._config = config
+        self._make_task = make_task
+        self._make_pipeline = make_pipeline
+        self._engine = engine
+        self._offsets = offsets
+        self._topics = topics
+        self._producer = producer
+        self._errors = errors
+        self._reports = FaultReports(errors, task, None)
+        self._control = control
+        self._events = events
+        self._progress = progress
+        self._task: FrameSourceTask | None = None
+        self._pipeline: SourcePipeline | None = None
+        self._seen_topics: set[str] = set()
+        self._group = f"penstock-{task}"
+
+    # What a source task may ask for (api.SourceContext).
+
+    @property
+    def spark(self) -> SparkSession:
+        return self._engine.session_for(self._group, self._id.connector)
+
+    @property
+    def stopping(self) -> bool:
+        return self._control.stopping
+
+    def offset(self, partition: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        return self._offsets.get(self._id.connector, partition)
+
+    # What the host asks for (TaskWork).
+
+    def start(self) -> None:
+        self._offsets.refresh(Deadline.after(STORE_SECONDS))
+        self._task = self._make_task()
+        self._task.start(self._config, self)
+
+    def step(self) -> None:
+        assert self._task is not None, "step() comes after start()"  # noqa: S101
+        with self._engine.guard():
+            batch = self._task.read()
+            if batch is None:
+                self._control.wait(self._task.poll_interval_seconds)
+                return
+            self._write(batch)
+        self._store(batch)
+        self._task.committed()
+        if not batch.more:
+            self._control.wait(self._task.poll_interval_seconds)
+
+    def idle(self) -> None:
+        self._control.wait(60)
+
+    def recover(self) -> None:
+        """Start anew from the stored offsets; the session may be another one by now."""
+        self._stop_task()
+        self._pipeline = None
+        self.start()
+
+    def cancel(self) -> None:
+        self._engine.cancel(self._group)
+
+    def close(self, deadline: Deadline) -> None:
+        del deadline
+        self._stop_task()
+
+    def _stop_task(self) -> None:
+        task, self._task = self._task, None
+        if task is not None:
+            task.stop()
+
+    def _write(self, batch: SourceBatch) -> None:
+        from penstock.plan.faults import translated
+
+        if self._pipeline is None:
+            self._pipeline = self._make_pipeline()
+        try:
+            self._prepare_topics(self._pipeline.topics(batch))
+            written = sum(self._write_frame(frame) for frame in self._pipeline.encoded(batch))
+        except Exception as error:
+            raise translated(error) from error
+        self._progress.moved(written)
+
+    def _write_frame(self, frame: DataFrame) -> int:
+        from penstock.plan import kafka_io
+        from penstock.plan.faults import refuse_faults
+
+        if not self._errors.tolerant:
+            return kafka_io.write(refuse_faults(frame), self._producer)
+        good = kafka_io.write(frame.filter(frame["fault"].isNull()), self._producer)
+        if self._errors.log_enable:
+            self._reports.report(frame)
+        return good
+
+    def _prepare_topics(self, topics: Collection[str]) -> None:
+        """Create the topics the batch goes to, and tell about those that are new to this task."""
+        new = set(topics) - self._seen_topics
+        if not new:
+            return
+        self._topics.ensure(new, Deadline.after(STORE_SECONDS))
+        for topic in sorted(new):
+            self._events.topic_used(self._id, topic)
+        self._seen_topics |= new
+
+    def _store(self, batch: SourceBatch) -> None:
+        if not batch.offsets:
+            return
+        entries = [(dict(partition), offset) for partition, offset in batch.offsets.items()]
+        self._offsets.put(self._id.connector, entries, Deadline.after(STORE_SECONDS))

@@ -1,0 +1,194 @@
+"""The life of one task: a thread, its states, its end. Whatever a task raises ends here."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import traceback
+from typing import Final, Protocol
+
+from penstock.clock import Clock, Deadline
+from penstock.data.record import TaskId
+from penstock.errors import RetriableError
+from penstock.worker_port import State, TargetState, WorkerEvents
+
+log = logging.getLogger(__name__)
+
+FIRST_BACK_OFF_SECONDS: Final = 1.0
+LAST_BACK_OFF_SECONDS: Final = 30.0
+
+
+class TaskControl:
+    """What the outside wants of a task. Any thread may set it, the task's thread looks at it."""
+
+    def __init__(self, target: TargetState, clock: Clock) -> None:
+        self._changed = threading.Event()
+        self._stopping = False
+        self._target = target
+        self._clock = clock
+
+    @property
+    def stopping(self) -> bool:
+        return self._stopping
+
+    @property
+    def paused(self) -> bool:
+        return self._target is not TargetState.STARTED
+
+    def stop(self) -> None:
+        self._stopping = True
+        self._changed.set()
+
+    def set_target(self, target: TargetState) -> None:
+        self._target = target
+        self._changed.set()
+
+    def wait(self, seconds: float) -> None:
+        """Wait that long, or until something changes."""
+        self._clock.wait(self._changed, seconds)
+        self._changed.clear()
+        if self._stopping:
+            self._changed.set()
+
+
+class TaskWork(Protocol):
+    """What a host runs: a source or a sink. All calls come from the task's thread but cancel()."""
+
+    def start(self) -> None: ...
+
+    def step(self) -> None:
+        """Move one batch, or wait a little if there is none.
+
+        Raises:
+            RetriableError: recover() is called, and after a back-off step() again.
+        """
+        ...
+
+    def idle(self) -> None:
+        """Called again and again, instead of step(), while the task is paused."""
+        ...
+
+    def recover(self) -> None:
+        """Forget what the failed step left, so that the next one begins where it began."""
+        ...
+
+    def cancel(self) -> None:
+        """Make a running step() fail soon. Called from another thread."""
+        ...
+
+    def close(self, deadline: Deadline) -> None: ...
+
+
+class TaskHost:
+    """Runs one task on its own thread and reports its states."""
+
+    def __init__(
+        self,
+        task: TaskId,
+        work: TaskWork,
+        control: TaskControl,
+        events: WorkerEvents,
+        *,
+        shutdown_seconds: float,
+    ) -> None:
+        self.task = task
+        self._work = work
+        self._control = control
+        self._events = events
+        self._shutdown_seconds = shutdown_seconds
+        self._muted = False
+        self._back_off = FIRST_BACK_OFF_SECONDS
+        self._thread = threading.Thread(target=self._run, name=f"task-{task}", daemon=True)
+
+    @property
+    def running(self) -> bool:
+        return self._thread.is_alive()
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def set_target(self, target: TargetState) -> None:
+        self._control.set_target(target)
+
+    def ask_to_stop(self) -> None:
+        self._control.stop()
+
+    def stop(self, deadline: Deadline) -> None:
+        """Wait for the task's end; cancel its jobs when half the time is gone, then give it up."""
+        self._control.stop()
+        self._thread.join(deadline.remaining() / 2)
+        if self._thread.is_alive():
+            log.warning("Task %s did not finish its batch in time; cancelling it", self.task)
+            self._work.cancel()
+            self._thread.join(deadline.remaining())
+        if self._thread.is_alive():
+            # It may still come back; what it says then must not hide its successor's states.
+            self._muted = True
+            log.error("Task %s did not stop in time and was given up", self.task)
+
+    def _run(self) -> None:
+        try:
+            if self._await_start():
+                self._work.start()
+                self._report(State.RUNNING)
+                self._loop()
+        except Exception as error:
+            if not self._control.stopping:
+                self._fail(error)
+        finally:
+            self._close()
+
+    def _await_start(self) -> bool:
+        """Wait while the task is paused from the beginning; False if it is to stop."""
+        if self._control.paused and not self._control.stopping:
+            self._report(State.PAUSED)
+        while self._control.paused and not self._control.stopping:
+            self._control.wait(60)
+        return not self._control.stopping
+
+    def _loop(self) -> None:
+        paused = False
+        while not self._control.stopping:
+            if self._control.paused is not paused:
+                paused = not paused
+                self._report(State.PAUSED if paused else State.RUNNING)
+            self._attempt(paused=paused)
+
+    def _attempt(self, *, paused: bool) -> None:
+        try:
+            if paused:
+                self._work.idle()
+            else:
+                self._work.step()
+            self._back_off = FIRST_BACK_OFF_SECONDS
+        except RetriableError as error:
+            self._retry_after(error)
+
+    def _retry_after(self, error: RetriableError) -> None:
+        log.warning(
+            "Task %s: %s; trying again in %.0f s", self.task, _in_short(error), self._back_off
+        )
+        self._control.wait(self._back_off)
+        self._back_off = min(self._back_off * 2, LAST_BACK_OFF_SECONDS)
+        if not self._control.stopping:
+            self._work.recover()
+
+    def _fail(self, error: Exception) -> None:
+        trace = "".join(traceback.format_exception(error))
+        log.error("Task %s failed and stays so until it is restarted\n%s", self.task, trace)
+        self._report(State.FAILED, trace)
+
+    def _close(self) -> None:
+        try:
+            self._work.close(Deadline.after(self._shutdown_seconds))
+        except Exception:
+            log.warning("Task %s did not close cleanly", self.task, exc_info=True)
+
+    def _report(self, state: State, trace: str | None = None) -> None:
+        if not self._muted:
+            self._events.task_state(self.task, state, trace)
+
+
+def _in_short(error: Exception) -> str:
+    cause = f" ({error.__cause__})" if error.__cause__ else ""
+    return f"{error}{cause}".splitlines()[0][:500]

@@ -1,0 +1,185 @@
+"""Makes tasks: the right work for a connector's task class, with everything it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from penstock.api.connector import Connector, SinkConnector, SourceConnector
+from penstock.api.plugin import Plugin, PluginKind
+from penstock.api.sink import FrameSinkTask
+from penstock.api.source import FrameSourceTask
+from penstock.clock import Clock, Deadline
+from penstock.config.values import Type, parse_value
+from penstock.data.record import TaskId
+from penstock.errors import PluginError
+from penstock.kafka.clients import Admin, TopicSpec
+from penstock.kafka.patterns import java_pattern
+from penstock.kafka.topics import TopicCreator, topic_rules
+from penstock.plan import kafka_io
+from penstock.plan.chain import Chain
+from penstock.plan.pipeline import Converters, SinkPipeline, SourcePipeline
+from penstock.plan.session import SparkEngine
+from penstock.plugins import Plugins
+from penstock.runtime.clients import ConnectorClients
+from penstock.runtime.conversion import converters_of
+from penstock.runtime.progress import TaskProgress
+from penstock.runtime.sink_work import SinkWork
+from penstock.runtime.source_work import SourceWork
+from penstock.runtime.task_host import TaskControl, TaskHost, TaskWork
+from penstock.runtime.tolerance import ErrorSettings, FaultReports
+from penstock.storage.ports import OffsetStore
+from penstock.worker_port import TargetState, WorkerEvents
+
+if TYPE_CHECKING:
+    import re
+
+    from pyspark.sql import DataFrame
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskFactory:
+    """Builds the hosts of tasks."""
+
+    worker_properties: Mapping[str, str]
+    plugins: Plugins
+    engine: SparkEngine
+    offsets: OffsetStore
+    clients: ConnectorClients
+    clock: Clock
+    create_topics: bool
+    shutdown_seconds: float
+
+    def host(
+        self,
+        task: TaskId,
+        connector: type[Connector],
+        config: Mapping[str, str],
+        task_config: Mapping[str, str],
+        target: TargetState,
+        events: WorkerEvents,
+    ) -> TaskHost:
+        control = TaskControl(target, self.clock)
+        if issubclass(connector, SourceConnector):
+            work: TaskWork = self._source(task, connector, config, task_config, control, events)
+        else:
+            sink = cast("type[SinkConnector]", connector)
+            work = self._sink(task, sink, config, task_config, control, events)
+        return TaskHost(task, work, control, events, shutdown_seconds=self.shutdown_seconds)
+
+    def _source(
+        self,
+        task: TaskId,
+        connector: type[SourceConnector],
+        config: Mapping[str, str],
+        task_config: Mapping[str, str],
+        control: TaskControl,
+        events: WorkerEvents,
+    ) -> SourceWork:
+        task_class = _of_shape(connector.task_class, FrameSourceTask)
+        rules = topic_rules(config) if self.create_topics else None
+        topics = (
+            NoTopics()
+            if rules is None
+            else TopicCreator(self.clients.admin(task.connector, config), rules)
+        )
+        return SourceWork(
+            task,
+            task_config,
+            make_task=task_class,
+            make_pipeline=lambda: SourcePipeline(self._chain(config), self._converters(config)),
+            engine=self.engine,
+            offsets=self.offsets,
+            topics=topics,
+            producer=self.clients.producer(task, config),
+            errors=ErrorSettings.parse(config),
+            control=control,
+            events=events,
+            progress=TaskProgress(),
+        )
+
+    def _sink(
+        self,
+        task: TaskId,
+        connector: type[SinkConnector],
+        config: Mapping[str, str],
+        task_config: Mapping[str, str],
+        control: TaskControl,
+        events: WorkerEvents,
+    ) -> SinkWork:
+        errors = ErrorSettings.parse(config)
+        return SinkWork(
+            task,
+            task_config,
+            make_task=_of_shape(connector.task_class, FrameSinkTask),
+            make_consumer=lambda: self.clients.consumer(task, config),
+            make_converters=lambda: self._converters(config),
+            make_pipeline=lambda converters: SinkPipeline(self._chain(config), converters),
+            subscription=_subscription(config),
+            reader=self.clients.reader(task, config),
+            engine=self.engine,
+            errors=errors,
+            reports=FaultReports(errors, task, self._dead_letters(task, config, errors)),
+            control=control,
+            events=events,
+            progress=TaskProgress(),
+        )
+
+    def _dead_letters(
+        self, task: TaskId, config: Mapping[str, str], errors: ErrorSettings
+    ) -> KafkaDeadLetters | None:
+        if not errors.dlq_topic:
+            return None
+        spec = TopicSpec(errors.dlq_topic, 1, errors.dlq_replication_factor)
+        admin = self.clients.admin(task.connector, config)
+        return KafkaDeadLetters(spec, admin, self.clients.producer(task, config))
+
+    def _chain(self, config: Mapping[str, str]) -> Chain:
+        def load(name: str, kind: PluginKind) -> type[Plugin]:
+            return self.plugins.load_named(name, kind)
+
+        return Chain.of(config, load)
+
+    def _converters(self, config: Mapping[str, str]) -> Converters:
+        return converters_of(config, self.worker_properties, self.plugins)
+
+
+class NoTopics:
+    """Leaves the creation of topics to the broker."""
+
+    def ensure(self, topics: set[str], deadline: Deadline) -> None:
+        del topics, deadline
+
+
+class KafkaDeadLetters:
+    """A dead letter topic in Kafka, created when first needed."""
+
+    def __init__(self, spec: TopicSpec, admin: Admin, producer: kafka_io.KafkaOptions) -> None:
+        self._spec = spec
+        self._admin = admin
+        self._producer = producer
+        self._ready = False
+
+    def write(self, frame: DataFrame) -> None:
+        if not self._ready:
+            deadline = Deadline.after(60)
+            if self._spec.name not in self._admin.topics([self._spec.name], deadline):
+                self._admin.create_topic(self._spec, deadline)
+            self._ready = True
+        kafka_io.write(frame, self._producer)
+
+
+def _of_shape(task_class: type[Any], shape: type[Any]) -> type[Any]:
+    if not issubclass(task_class, shape):
+        message = f"{task_class.__qualname__} is not a {shape.__name__}: tasks of other shapes"
+        raise PluginError(f"{message} are not supported")
+    return task_class
+
+
+def _subscription(config: Mapping[str, str]) -> list[str] | re.Pattern[str]:
+    pattern = config.get("topics.regex")
+    if pattern:
+        return java_pattern(pattern, "topics.regex")
+    topics: list[str] = parse_value("topics", config.get("topics", ""), Type.LIST)
+    return topics

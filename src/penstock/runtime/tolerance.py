@@ -1,0 +1,165 @@
+"""errors.*: what a connector tolerates, and where it reports what it could not process."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Final, Protocol
+
+from penstock.config import Config, Type, key, one_of
+from penstock.data.record import TaskId
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+log = logging.getLogger(__name__)
+
+HEADER_PREFIX: Final = "__connect.errors."
+MOST_LOGGED: Final = 100
+
+
+class ErrorSettings(Config):
+    """The errors.* keys of a connector."""
+
+    tolerance: str = key(
+        Type.STRING,
+        name="errors.tolerance",
+        default="none",
+        valid=one_of("none", "all"),
+        doc="none: a record that can't be processed fails the task. all: it is skipped.",
+    )
+    retry_timeout_ms: int = key(
+        Type.LONG,
+        name="errors.retry.timeout",
+        default=0,
+        doc="How many milliseconds a failed step is repeated; 0: not at all, -1: without end.",
+    )
+    retry_delay_max_ms: int = key(
+        Type.LONG,
+        name="errors.retry.delay.max.ms",
+        default=60_000,
+        doc="The longest wait between two attempts.",
+    )
+    log_enable: bool = key(
+        Type.BOOLEAN,
+        name="errors.log.enable",
+        default=False,
+        doc="Whether each failed step is written to the log, tolerated ones too.",
+    )
+    log_messages: bool = key(
+        Type.BOOLEAN,
+        name="errors.log.include.messages",
+        default=False,
+        doc="Whether the log also shows the record.",
+    )
+    dlq_topic: str = key(
+        Type.STRING,
+        name="errors.deadletterqueue.topic.name",
+        default="",
+        doc="Topic for records that could not be processed.",
+    )
+    dlq_replication_factor: int = key(
+        Type.SHORT,
+        name="errors.deadletterqueue.topic.replication.factor",
+        default=3,
+        doc="Copies of that topic when it has to be created.",
+    )
+    dlq_headers: bool = key(
+        Type.BOOLEAN,
+        name="errors.deadletterqueue.context.headers.enable",
+        default=False,
+        doc="Whether headers tell what went wrong and where.",
+    )
+
+    @property
+    def tolerant(self) -> bool:
+        return self.tolerance == "all"
+
+
+class DeadLetterTopic(Protocol):
+    """Where records go that a sink could not process."""
+
+    def write(self, frame: DataFrame) -> None: ...
+
+
+class FaultReports:
+    """Logs tolerated faults and sends the records to the dead letter topic."""
+
+    def __init__(
+        self, settings: ErrorSettings, task: TaskId, dead_letters: DeadLetterTopic | None
+    ) -> None:
+        self._settings = settings
+        self._task = task
+        self._dead_letters = dead_letters
+
+    def report(self, frame: DataFrame) -> None:
+        """Report the faulty rows of the frame. Costs a Spark job for each kind of report."""
+        faulty = frame.filter(frame["fault"].isNotNull())
+        if self._settings.log_enable:
+            self._log(faulty)
+        if self._dead_letters is not None:
+            self._dead_letters.write(self._dead_letter_rows(faulty))
+
+    def _log(self, faulty: DataFrame) -> None:
+        columns = ["topic", "partition", "offset", "fault"]
+        if self._settings.log_messages and "raw_value" in faulty.columns:
+            columns += ["raw_key", "raw_value"]
+        rows = faulty.select(*columns).take(MOST_LOGGED + 1)
+        for row in rows[:MOST_LOGGED]:
+            message = f" key={row.raw_key} value={row.raw_value}" if len(columns) > 4 else ""
+            log.error(
+                "Error encountered in task %s. Executing stage '%s' with class '%s', where consumed"
+                " record is {topic='%s', partition=%s, offset=%s%s}: %s",
+                self._task,
+                row.fault["stage"],
+                row.fault["class"],
+                row.topic,
+                row.partition,
+                row.offset,
+                message,
+                row.fault["message"],
+            )
+        if len(rows) > MOST_LOGGED:
+            log.error("Task %s: more than %d records of one batch failed", self._task, MOST_LOGGED)
+
+    def _dead_letter_rows(self, faulty: DataFrame) -> DataFrame:
+        from pyspark.sql import functions as F
+
+        headers = F.coalesce(faulty["headers"], F.array().cast(faulty.schema["headers"].dataType))
+        if self._settings.dlq_headers:
+            headers = F.concat(headers, self._context_headers(faulty))
+        return faulty.select(
+            F.lit(self._settings.dlq_topic).alias("topic"),
+            F.lit(None).cast("int").alias("partition"),
+            faulty["raw_key"].alias("key"),
+            faulty["raw_value"].alias("value"),
+            headers.alias("headers"),
+        )
+
+    def _context_headers(self, faulty: DataFrame) -> Column:
+        from pyspark.sql import functions as F
+
+        from penstock.plan.faults import DATA_EXCEPTION
+
+        message = faulty["fault.message"]
+        trace = F.concat(F.lit(f"{DATA_EXCEPTION}: "), message)
+        values = {
+            "topic": faulty["topic"],
+            "partition": faulty["partition"].cast("string"),
+            "offset": faulty["offset"].cast("string"),
+            "connector.name": F.lit(self._task.connector),
+            "task.id": F.lit(str(self._task.number)),
+            "stage": faulty["fault.stage"],
+            "class.name": faulty["fault.class"],
+            "exception.class.name": F.lit(DATA_EXCEPTION),
+            "exception.message": message,
+            "exception.stacktrace": trace,
+        }
+        return F.array(
+            *(
+                F.struct(
+                    F.lit(HEADER_PREFIX + name).alias("key"),
+                    value.cast("binary").alias("value"),
+                )
+                for name, value in values.items()
+            )
+        )

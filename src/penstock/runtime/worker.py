@@ -1,0 +1,193 @@
+"""The worker: starts and stops connectors and tasks on this machine, as it is told."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+from penstock.api.connector import Connector, SinkConnector, SourceConnector
+from penstock.api.plugin import PluginKind
+from penstock.clock import Deadline
+from penstock.config.providers import Resolver
+from penstock.data.record import TaskId
+from penstock.plugins import CONNECTORS, Plugins
+from penstock.runtime.connector_host import ConnectorHost, completed_task_configs
+from penstock.runtime.offsets import SinkOffsets, SourceOffsets
+from penstock.runtime.task_host import TaskHost
+from penstock.runtime.tasks import TaskFactory
+from penstock.storage.ports import OffsetStore
+from penstock.worker_port import PartitionOffset, TargetState, WorkerEvents
+
+log = logging.getLogger(__name__)
+
+
+class LocalWorker:
+    """Satisfies worker_port.Worker. Every method may be called from any thread."""
+
+    def __init__(
+        self,
+        *,
+        plugins: Plugins,
+        resolver: Resolver,
+        offsets: OffsetStore,
+        tasks: TaskFactory,
+        events: WorkerEvents,
+    ) -> None:
+        self._plugins = plugins
+        self._resolver = resolver
+        self._offsets = offsets
+        self._factory = tasks
+        self._events = events
+        self._lock = threading.Lock()
+        self._connectors: dict[str, ConnectorHost] = {}
+        self._tasks: dict[TaskId, TaskHost] = {}
+
+    # ------------------------------------------------------------------------------ connectors
+
+    def connector_version(self, config: Mapping[str, str]) -> str | None:
+        return self._connector_class(config).version
+
+    def start_connector(self, name: str, config: Mapping[str, str], target: TargetState) -> None:
+        resolved = self._resolver.resolve(config)
+        host = ConnectorHost(
+            name,
+            resolved,
+            make=lambda: self._connector_class(resolved)(),
+            configs=lambda connector: self._task_configs(connector, config, resolved),
+            events=self._events,
+        )
+        with self._lock:
+            self._connectors[name] = host
+        host.start(target)
+
+    def stop_connector(self, name: str, deadline: Deadline) -> None:
+        with self._lock:
+            host = self._connectors.pop(name, None)
+        if host is not None:
+            host.stop(deadline)
+
+    def set_target_state(self, name: str, target: TargetState) -> None:
+        with self._lock:
+            host = self._connectors.get(name)
+            tasks = [task for task in self._tasks.values() if task.task.connector == name]
+        if host is not None:
+            host.set_target(target)
+        for task in tasks:
+            task.set_target(target)
+
+    def request_task_configs(self, name: str) -> None:
+        with self._lock:
+            host = self._connectors.get(name)
+        if host is not None:
+            host.make_task_configs()
+
+    def running_connectors(self) -> frozenset[str]:
+        with self._lock:
+            return frozenset(self._connectors)
+
+    # ----------------------------------------------------------------------------------- tasks
+
+    def start_task(
+        self,
+        task: TaskId,
+        connector_config: Mapping[str, str],
+        task_config: Mapping[str, str],
+        target: TargetState,
+    ) -> None:
+        host = self._factory.host(
+            task,
+            self._connector_class(connector_config),
+            self._resolver.resolve(connector_config),
+            self._resolver.resolve(task_config),
+            target,
+            self._events,
+        )
+        with self._lock:
+            self._tasks[task] = host
+        host.start()
+
+    def stop_tasks(self, tasks: Sequence[TaskId], deadline: Deadline) -> None:
+        with self._lock:
+            hosts = [self._tasks.pop(task) for task in tasks if task in self._tasks]
+        for host in hosts:
+            host.ask_to_stop()
+        for host in hosts:
+            host.stop(deadline)
+
+    def running_tasks(self) -> frozenset[TaskId]:
+        with self._lock:
+            return frozenset(self._tasks)
+
+    # --------------------------------------------------------------------------------- offsets
+
+    def offsets(
+        self, name: str, config: Mapping[str, str], kind: PluginKind, deadline: Deadline
+    ) -> list[PartitionOffset]:
+        resolved = self._resolver.resolve(config)
+        if kind is PluginKind.SOURCE:
+            return SourceOffsets(name, resolved, self._offsets).all(deadline)
+        return self._sink_offsets(name, resolved).all(deadline)
+
+    def alter_offsets(
+        self,
+        name: str,
+        config: Mapping[str, str],
+        kind: PluginKind,
+        offsets: Sequence[PartitionOffset] | None,
+        deadline: Deadline,
+    ) -> str:
+        resolved = self._resolver.resolve(config)
+        connector = self._connector_class(resolved)()
+        if kind is PluginKind.SOURCE:
+            source = SourceOffsets(name, resolved, self._offsets)
+            source_connector = cast("SourceConnector", connector)
+            if offsets is None:
+                return source.reset(source_connector, deadline)
+            return source.alter(source_connector, offsets, deadline)
+        sink = self._sink_offsets(name, resolved)
+        sink_connector = cast("SinkConnector", connector)
+        if offsets is None:
+            return sink.reset(sink_connector, deadline)
+        return sink.alter(sink_connector, offsets, deadline)
+
+    def close(self, deadline: Deadline) -> None:
+        self.stop_tasks(list(self.running_tasks()), deadline)
+        for name in self.running_connectors():
+            self.stop_connector(name, deadline)
+
+    def _sink_offsets(self, name: str, config: Mapping[str, str]) -> SinkOffsets:
+        clients = self._factory.clients
+        return SinkOffsets(
+            config, clients.group_id(name, config), lambda: clients.admin(name, config)
+        )
+
+    def _connector_class(self, config: Mapping[str, str]) -> type[Connector]:
+        info = self._plugins.connector(config.get("connector.class", ""))
+        return cast("type[Connector]", self._plugins.load_named(info.name, *CONNECTORS))
+
+    def _task_configs(
+        self, connector: Connector, config: Mapping[str, str], resolved: Mapping[str, str]
+    ) -> list[dict[str, str]]:
+        """Task configs with the connector's references to secrets put back in.
+
+        What is stored and shown must hold the reference, never what it stands for.
+        """
+        task_class = cast("SourceConnector | SinkConnector", connector).task_class
+        name = getattr(task_class, "java_name", None) or (
+            f"{task_class.__module__}.{task_class.__qualname__}"
+        )
+        made = completed_task_configs(connector, resolved, name)
+        return [_with_references(each, config, resolved) for each in made]
+
+
+def _with_references(
+    task: Mapping[str, str], config: Mapping[str, str], resolved: Mapping[str, str]
+) -> dict[str, str]:
+    return {
+        key: config[key]
+        if key in config and resolved.get(key) == value and config[key] != value
+        else value
+        for key, value in task.items()
+    }
