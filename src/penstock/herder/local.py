@@ -15,9 +15,11 @@ from typing import Any, Final
 from penstock.clock import Clock, Deadline
 from penstock.data.record import TaskId
 from penstock.errors import (
+    BadRequestError,
     DeadlineExceededError,
     ForbiddenError,
     NotFoundError,
+    PluginError,
     RetriableError,
     StorageError,
 )
@@ -29,6 +31,7 @@ from penstock.herder.loggers import Loggers
 from penstock.herder.offsets import OffsetRequests
 from penstock.herder.reports import WorkerReports
 from penstock.herder.secrets import Secrets
+from penstock.herder.validation import check_request
 from penstock.herder.views import Views
 from penstock.herder.writes import Validation, Writes
 from penstock.plugins import CONNECTORS, KAFKA_VERSION, Plugins, rest_list
@@ -346,11 +349,18 @@ class LocalHerder:
     def validate(self, plugin: str, config: ConfigMap, deadline: Deadline) -> dict[str, Any]:
         stored = self._views.stored_config(config.get("name") or "") if self.ready else None
         restored = self._secrets.restored(config, stored)
-        return within(
-            "validating the connector's config",
-            lambda: self._validation.answer(plugin, restored),
-            deadline,
-        )
+        check_request(plugin, restored)
+        try:
+            self._secrets.require_class(restored)
+            infos = within(
+                "validating the connector's config",
+                lambda: self._validation.validate(restored),
+                deadline,
+            )
+        except BadRequestError as error:
+            # Connect answers 500 here and 400 to the same mistake when a connector is created.
+            raise PluginError(str(error)) from error
+        return infos.to_json()
 
     def loggers(self) -> Mapping[str, LoggerLevel]:
         return self._loggers.all()

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from penstock.api.plugin import PluginKind
 from penstock.clock import Deadline
-from penstock.errors import BadRequestError, PluginError
+from penstock.errors import BadRequestError, ConfigError, PluginError
 from penstock.herder.commands import CommandThread
 from penstock.herder.lanes import Lanes, wait_for, within
 from penstock.herder.views import Views
@@ -60,12 +60,25 @@ class OffsetRequests:
             config, kind = self._connector(name)
             self._must_be_stopped(name)
             return self._lanes.submit(
-                name,
-                lambda: self._worker.alter_offsets(name, config, kind, offsets, deadline),
+                name, lambda: self._tell_worker(name, config, kind, offsets, deadline)
             )
 
         changed = self._thread.call(step, submit, deadline)
         return cast("str", wait_for(step, changed, deadline))
+
+    def _tell_worker(
+        self,
+        name: str,
+        config: Mapping[str, str],
+        kind: PluginKind,
+        offsets: Sequence[PartitionOffset] | None,
+        deadline: Deadline,
+    ) -> str:
+        try:
+            return self._worker.alter_offsets(name, config, kind, offsets, deadline)
+        except ConfigError as error:
+            # What a connector itself objects to is a 500 in Connect, what the framework does a 400.
+            raise PluginError(str(error)) from error
 
     def _connector(self, name: str) -> tuple[Mapping[str, str], PluginKind]:
         config = self._views.entry(name).config or {}

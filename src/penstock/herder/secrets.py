@@ -9,7 +9,8 @@ from typing import Final
 from penstock.api.plugin import PluginKind
 from penstock.config import ConfigDef, Type
 from penstock.config.values import HIDDEN
-from penstock.errors import PenstockError
+from penstock.errors import BadRequestError, PenstockError
+from penstock.herder.hash_order import hash_order
 from penstock.plugins import CONNECTORS, Plugins
 from penstock.settings import CLIENT_KEYS
 
@@ -53,6 +54,20 @@ class Secrets:
             if found[name] == HIDDEN and stored is not None and name in stored:
                 found[name] = stored[name]
         return found
+
+    def require_class(self, config: Mapping[str, str | None]) -> None:
+        """Refuse a config without `connector.class`, in Connect's words but without passwords.
+
+        Raises:
+            BadRequestError: it names no connector.
+        """
+        if config.get("connector.class") is not None:
+            return
+        given = self.masked(
+            {name: "null" if text is None else text for name, text in config.items()}
+        )
+        shown = ", ".join(f"{name}={given[name]}" for name in hash_order(given))
+        raise BadRequestError(f"Connector config {{{shown}}} contains no connector type")
 
     def _names(self, config: Mapping[str, str | None]) -> frozenset[str]:
         return frozenset(name for name in config if self._is_secret(name, config))

@@ -12,6 +12,7 @@ from penstock.errors import ConflictError, NotFoundError
 from penstock.herder.commands import CommandThread
 from penstock.herder.conductor import Conductor
 from penstock.herder.herder import ConfigMap
+from penstock.herder.infos import ConfigInfos
 from penstock.herder.lanes import within
 from penstock.herder.restarts import restart_plan
 from penstock.herder.secrets import Secrets
@@ -32,12 +33,12 @@ class Validation(Protocol):
         """Raise ConfigError or BadRequestError, with the API's text, unless it may be used."""
         ...
 
-    def answer(self, plugin: str, config: ConfigMap) -> dict[str, Any]:
-        """The body of PUT /connector-plugins/{plugin}/config/validate."""
+    def validate(self, config: ConfigMap) -> ConfigInfos:
+        """What is wrong with a config, key by key."""
         ...
 
-    def definitions(self, plugin: str, version: str | None) -> list[dict[str, Any]]:
-        """The body of GET /connector-plugins/{plugin}/config."""
+    def definitions(self, name: str, version: str | None = None) -> list[dict[str, Any]]:
+        """The keys of a plugin."""
         ...
 
 
@@ -123,6 +124,7 @@ class Writes:
         self._thread.call(step, remove, deadline)
 
     def _checked(self, config: ConfigMap, deadline: Deadline) -> dict[str, str]:
+        self._secrets.require_class(config)
         within(
             "validating the connector's config", lambda: self._validation.check(config), deadline
         )

@@ -1,0 +1,154 @@
+"""A herder with a scripted worker and stores in memory."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from penstock.api.connector import SourceConnector
+from penstock.api.plugin import PluginKind
+from penstock.clock import Deadline, SystemClock
+from penstock.config import Config, ConfigValue, Type, key
+from penstock.data.record import TaskId
+from penstock.errors import ConfigError
+from penstock.herder.conductor import Identity
+from penstock.herder.infos import ConfigInfo, ConfigInfos
+from penstock.herder.local import HerderOptions, LocalHerder, Stores
+from penstock.herder.reports import WorkerReports
+from penstock.plugins import BUILT_IN, PluginInfo, Plugins
+from penstock.settings import StandaloneSettings
+from penstock.testing.fakes import ScriptedWorker
+from tests.unit.herder.memory import FakeConfigs, FakeOffsets, FakeStatuses
+
+SOURCE = {
+    "connector.class": "FileStreamSource",
+    "tasks.max": "1",
+    "file": "/data/in.txt",
+    "topic": "lines",
+}
+SINK = {"connector.class": "FileStreamSink", "file": "/data/out.txt", "topics": "lines"}
+SETTINGS = StandaloneSettings.read(
+    {
+        "key.converter": "org.apache.kafka.connect.json.JsonConverter",
+        "value.converter": "org.apache.kafka.connect.json.JsonConverter",
+        "offset.storage.file.filename": "offsets",
+        "listeners": "http://127.0.0.1:0",
+    }
+)
+
+
+class VaultConfig(Config):
+    url: str = key(Type.STRING, doc="Where.")
+    connection_password: object = key(Type.PASSWORD, default=None, doc="Secret.")
+
+
+class VaultSource(SourceConnector):
+    """A connector with a password."""
+
+    Config = VaultConfig
+    version = "1.0"
+
+    def start(self, config: Any, context: Any) -> None: ...
+
+    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
+        return []
+
+
+class ScriptedValidation:
+    """Finds the errors it is told to find, and waits if `hold` is there."""
+
+    def __init__(self) -> None:
+        self.errors: tuple[str, ...] = ()
+        self.hold: threading.Event | None = None
+        self.seen: list[dict[str, str | None]] = []
+
+    def check(self, config: Mapping[str, str | None]) -> None:
+        message = self.validate(config).message()
+        if message is not None:
+            raise ConfigError(message)
+
+    def validate(self, config: Mapping[str, str | None]) -> ConfigInfos:
+        self.seen.append(dict(config))
+        if self.hold is not None:
+            self.hold.wait(10)
+        found = ConfigInfo(None, ConfigValue("any", errors=self.errors))
+        return ConfigInfos(config.get("connector.class") or "", [], [found])
+
+    def definitions(self, name: str, version: str | None = None) -> list[dict[str, Any]]:
+        return [{"name": name, "version": version}]
+
+
+VAULT = PluginInfo(VaultSource.class_name(), PluginKind.SOURCE, "1.0", VaultSource.__module__)
+
+
+@dataclass
+class Bench:
+    """Everything around one herder."""
+
+    configs: FakeConfigs = field(default_factory=FakeConfigs)
+    statuses: FakeStatuses = field(default_factory=FakeStatuses)
+    options: HerderOptions = field(default_factory=HerderOptions)
+    fatal: list[Exception] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        reports = WorkerReports()
+        self.worker = ScriptedWorker(reports)
+        self.validation = ScriptedValidation()
+        plugins = Plugins([*BUILT_IN, VAULT])
+        self.herder = LocalHerder(
+            worker=self.worker,
+            reports=reports,
+            stores=Stores(self.configs, self.statuses, FakeOffsets()),
+            plugins=plugins,
+            validation=self.validation,
+            identity=Identity("127.0.0.1:8083"),
+            cluster_id=lambda deadline: "cluster-1",
+            clock=SystemClock(),
+            options=self.options,
+            on_fatal=self.fatal.append,
+        )
+
+    def create(self, name: str = "c", target: str | None = None, **config: str) -> None:
+        given = {**SOURCE, "name": name} | {k.replace("_", "."): v for k, v in config.items()}
+        self.herder.create_connector(name, given, target, soon())
+
+    def states(self, name: str = "c") -> tuple[str, list[str]]:
+        found = self.herder.connector_status(name, soon())
+        return found.connector.state, [task.state for task in found.tasks]
+
+    def runs(self, name: str = "c", *tasks: int) -> None:
+        """Wait until the connector and these tasks are RUNNING."""
+        wanted = ("RUNNING", ["RUNNING"] * len(tasks or (0,)))
+        eventually(lambda: self.statuses.connector(name) and self.states(name) == wanted)
+
+    def status_of(self, task: TaskId) -> str | None:
+        found = self.statuses.task(task)
+        return found.state if found else None
+
+
+@contextmanager
+def running(bench: Bench | None = None) -> Iterator[Bench]:
+    bench = bench or Bench()
+    bench.herder.start()
+    try:
+        yield bench
+    finally:
+        for event in bench.worker.hanging.values():
+            event.set()
+        bench.herder.close(soon())
+
+
+def soon(seconds: float = 5.0) -> Deadline:
+    return Deadline.after(seconds)
+
+
+def eventually(condition: Callable[[], object], seconds: float = 5.0) -> None:
+    """Wait until it holds; the last look decides."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.002)

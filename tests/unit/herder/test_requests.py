@@ -1,0 +1,150 @@
+"""Validation, passwords, offsets and what happens when plugins take their time."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from penstock.errors import (
+    BadRequestError,
+    ConfigError,
+    DeadlineExceededError,
+    NotFoundError,
+    PluginError,
+)
+from penstock.wire.models import ConnectorOffsets, OffsetEntry
+from tests.unit.herder.harness import SOURCE, VAULT, eventually, running, soon
+
+SECRETS = {
+    "name": "c",
+    "connector.class": VAULT.name,
+    "url": "http://vault",
+    "connection.password": "hunter2",
+    "producer.override.sasl.jaas.config": "module required password=x;",
+    "producer.override.linger.ms": "5",
+}
+
+
+def test_a_config_with_errors_is_not_stored() -> None:
+    with running() as bench:
+        bench.validation.errors = ("Invalid value x for configuration y",)
+        with pytest.raises(ConfigError, match="contains the following 1 error"):
+            bench.create()
+        assert bench.configs.log == []
+
+
+def test_a_validation_that_hangs_holds_up_nobody() -> None:
+    with running() as bench:
+        bench.validation.hold = threading.Event()
+        with pytest.raises(DeadlineExceededError, match="validating"):
+            bench.herder.create_connector("c", {**SOURCE, "name": "c"}, None, soon(0.05))
+        assert bench.herder.health(soon()).status == "healthy"
+        bench.validation.hold.set()
+        assert bench.configs.log == []
+
+
+def test_passwords_never_come_back_and_survive_the_round_trip() -> None:
+    with running() as bench:
+        info = bench.herder.create_connector("c", SECRETS, None, soon())
+        hidden = {
+            **SECRETS,
+            "connection.password": "[hidden]",
+            "producer.override.sasl.jaas.config": "[hidden]",
+        }
+        assert info.config == hidden
+        eventually(lambda: bench.herder.tasks("c", soon()))
+        assert bench.herder.connector_config("c", soon()) == hidden
+        assert bench.herder.tasks("c", soon())[0].config["connection.password"] == "[hidden]"
+
+        bench.herder.put_connector_config("c", {**hidden, "url": "http://other"}, soon())
+        bench.herder.patch_connector_config("c", {"connection.password": "[hidden]"}, soon())
+        stored = bench.configs.connectors["c"].config
+        assert stored == {**SECRETS, "url": "http://other"}
+        assert bench.validation.seen[-1]["connection.password"] == "hunter2"
+
+        bench.herder.patch_connector_config("c", {"connection.password": "new"}, soon())
+        stored = bench.configs.connectors["c"].config
+        assert stored is not None
+        assert stored["connection.password"] == "new"
+
+
+def test_references_to_a_provider_are_shown() -> None:
+    with running() as bench:
+        config = {**SECRETS, "connection.password": "${file:/etc/secret:password}"}
+        info = bench.herder.create_connector("c", config, None, soon())
+        assert info.config["connection.password"] == "${file:/etc/secret:password}"
+
+
+def test_passwords_of_a_connector_that_is_not_installed_are_hidden_by_their_names() -> None:
+    with running() as bench:
+        config = {"name": "c", "connector.class": "gone.Sink", "db.password": "x", "topics": "t"}
+        bench.configs.put_connector("c", config, soon())
+        shown = bench.herder.connector_config("c", soon())
+        assert shown == {**config, "db.password": "[hidden]"}
+        assert bench.herder.connector_info("c", soon()).type == "unknown"
+
+
+def test_a_config_without_a_class_is_refused_without_its_passwords() -> None:
+    with running() as bench:
+        with pytest.raises(BadRequestError) as caught:
+            bench.herder.create_connector("c", {"name": "c", "my.password": "x"}, None, soon())
+        assert str(caught.value) == (
+            "Connector config {my.password=[hidden], name=c} contains no connector type"
+        )
+
+
+def test_a_patch_can_not_rename() -> None:
+    with running() as bench:
+        bench.create()
+        with pytest.raises(BadRequestError, match="doesn't match connector name in the URL"):
+            bench.herder.patch_connector_config("c", {"name": "other"}, soon())
+
+
+def entry(position: int) -> ConnectorOffsets:
+    return ConnectorOffsets((OffsetEntry({"filename": "f"}, {"position": position}),))
+
+
+def test_offsets_change_only_while_stopped() -> None:
+    with running() as bench:
+        bench.create()
+        bench.runs()
+        with pytest.raises(BadRequestError, match="must be in the STOPPED state"):
+            bench.herder.alter_offsets("c", entry(5), soon())
+        bench.herder.stop_connector("c", soon())
+        text = bench.herder.alter_offsets("c", entry(5), soon())
+        assert text == "The offsets for this connector have been altered successfully"
+        assert bench.herder.offsets("c", soon()) == entry(5)
+        with pytest.raises(PluginError, match="non-negative"):
+            bench.herder.alter_offsets("c", entry(-1), soon())
+        bench.herder.reset_offsets("c", soon())
+        assert bench.herder.offsets("c", soon()).offsets == ()
+        assert ("stop", "c-0") in bench.worker.calls[: bench.worker.calls.index(("offsets", "c"))]
+
+
+def test_offsets_that_make_no_sense() -> None:
+    with running() as bench:
+        with pytest.raises(BadRequestError, match="need to be provided"):
+            bench.herder.alter_offsets("c", ConnectorOffsets(), soon())
+        with pytest.raises(NotFoundError, match="Connector c not found"):
+            bench.herder.alter_offsets("c", entry(1), soon())
+
+
+def test_a_broker_that_hangs_in_an_offsets_call_blocks_one_connector_only() -> None:
+    with running() as bench:
+        bench.create(target="STOPPED")
+        eventually(lambda: bench.statuses.connector("c"))
+        bench.worker.hanging["c"] = threading.Event()
+        with pytest.raises(DeadlineExceededError, match="modifying offsets for connector c"):
+            bench.herder.reset_offsets("c", soon(0.05))
+        bench.create("free")
+        bench.runs("free")
+
+
+def test_a_cluster_wide_level_is_stored_and_applied() -> None:
+    with running() as bench:
+        bench.herder.set_cluster_logger("penstock.test.cluster", "debug", soon())
+        assert bench.configs.log == [("logger-cluster-penstock.test.cluster", "DEBUG")]
+        assert bench.herder.logger("penstock.test.cluster").level == "DEBUG"
+        with pytest.raises(NotFoundError, match="invalid log level 'loud'"):
+            bench.herder.set_cluster_logger("x", "loud", soon())
