@@ -111,7 +111,7 @@ _CONVERTERS: Final = {
     "converters.IntegerConverter": "converters.numbers",
     "converters.LongConverter": "converters.numbers",
     "converters.ShortConverter": "converters.numbers",
-    "json.JsonConverter": "converters.json",
+    "json.JsonConverter": "converters.json.converter",
     "storage.StringConverter": "converters.text",
 }
 _HEADER_CONVERTERS: Final = {"storage.SimpleHeaderConverter": "converters.simple_header"}

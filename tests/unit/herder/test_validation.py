@@ -1,0 +1,200 @@
+"""Every case is an answer of the real Kafka Connect; ours is equal but for the documentation."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from penstock.config.providers import Resolver, resolver
+from penstock.errors import BadRequestError, ConfigError, NotFoundError
+from penstock.herder.validation import Validation
+from penstock.plugins import Plugins
+from penstock.settings import Mode, worker_settings
+
+Json = dict[str, Any]
+
+CASES: Json = json.loads(
+    (Path(__file__).parents[2] / "cases" / "validation.json").read_text(encoding="utf-8")
+)
+PLUGINS = Plugins()
+KNOWN = {info.name for info in PLUGINS.infos()}
+
+
+def validation(worker: str, plugins: Plugins = PLUGINS) -> Validation:
+    mode = Mode.STANDALONE if worker == "standalone" else Mode.DISTRIBUTED
+    return Validation(
+        plugins, worker_settings(CASES["workers"][worker]["properties"], mode), Resolver({})
+    )
+
+
+VALIDATIONS = {worker: validation(worker) for worker in CASES["workers"]}
+
+
+def params() -> Iterator[Any]:
+    for worker, found in CASES["workers"].items():
+        for case in found["cases"]:
+            config = {name: text for name, text in case["config"].items() if name != "topic"}
+            yield pytest.param(worker, case, id=f"{worker}-{json.dumps(config)}")
+
+
+def expected(worker: str, case: Json) -> list[Json]:
+    base = CASES["workers"][worker]["bases"][case["plugin"]]["configs"]
+    places = {entry["definition"]["name"]: place for place, entry in enumerate(base)}
+    found: list[Json] = []
+    for item in case["configs"]:
+        if isinstance(item, str):
+            first, _, last = item.partition("..")
+            found += base[places[first] : places[last] + 1]
+        else:
+            found.append(item)
+    return [complete(entry) for entry in found]
+
+
+def complete(entry: Json) -> Json:
+    """Put back what the file leaves out, and leave out plugins that are not built here yet."""
+    value = dict(entry["value"])
+    if entry["definition"]:
+        value.setdefault("name", entry["definition"]["name"])
+    recommended = value["recommended_values"]
+    names = CASES["lists"][recommended] if isinstance(recommended, str) else recommended
+    value["recommended_values"] = [
+        name for name in names if not name.startswith("org.") or name in KNOWN
+    ]
+    return {"definition": entry["definition"], "value": value}
+
+
+def without_documentation(entry: Json) -> Json:
+    definition = entry["definition"]
+    if definition is not None:
+        assert definition["documentation"], definition["name"]
+        definition = {name: of for name, of in definition.items() if name != "documentation"}
+    return {**entry, "definition": definition}
+
+
+@pytest.mark.parametrize(("worker", "case"), list(params()))
+def test_the_answer_is_connects(worker: str, case: Json) -> None:
+    made = VALIDATIONS[worker]
+    if "message" in case:
+        with pytest.raises(BadRequestError) as caught:
+            made.answer(case["plugin"], case["config"])
+        assert str(caught.value).startswith(case["message"])
+        return
+    answer = made.answer(case["plugin"], case["config"])
+    groups = case["groups"] or CASES["workers"][worker]["bases"][case["plugin"]]["groups"]
+    assert [without_documentation(entry) for entry in answer["configs"]] == expected(worker, case)
+    assert list(answer) == ["name", "error_count", "groups", "configs"]
+    assert answer["groups"] == groups
+    assert answer["error_count"] == case["error_count"]
+    assert answer["name"] == case["config"]["connector.class"]
+
+
+def test_there_are_many_cases() -> None:
+    assert len(list(params())) > 150
+
+
+def test_a_bad_config_is_refused_with_all_its_errors() -> None:
+    config = {"connector.class": "FileStreamSource", "name": "", "tasks.max": "x"}
+    with pytest.raises(ConfigError) as caught:
+        VALIDATIONS["distributed"].check(config)
+    assert str(caught.value) == (
+        "Connector configuration is invalid and contains the following 4 error(s):\n"
+        "Invalid value  for configuration name: String may not be empty\n"
+        "Invalid value x for configuration tasks.max: Not a number of type INT\n"
+        "Invalid value null for configuration tasks.max: Value must be non-null\n"
+        'Missing required configuration "topic" which has no default value.\n'
+        "You can also find the above list of errors at the endpoint "
+        "`/connector-plugins/{connectorType}/config/validate`"
+    )
+    assert list(caught.value.errors) == ["name", "tasks.max", "topic"]
+
+
+def test_a_good_config_is_let_through() -> None:
+    config = {"connector.class": "FileStreamSource", "name": "n", "topic": "t"}
+    VALIDATIONS["distributed"].check(config)
+
+
+def test_providers_are_asked_before_values_are_checked() -> None:
+    worker = {
+        "config.providers": "env",
+        "config.providers.env.class": "org.apache.kafka.common.config.provider."
+        "EnvVarConfigProvider",
+    }
+    settings = worker_settings(CASES["workers"]["distributed"]["properties"], Mode.DISTRIBUTED)
+    made = Validation(PLUGINS, settings, resolver(worker, {"TASKS": "3"}))
+    config = {
+        "connector.class": "FileStreamSource",
+        "name": "n",
+        "topic": "t",
+        "tasks.max": "${env:TASKS}",
+    }
+    values = {
+        entry["value"]["name"]: entry["value"]["value"]
+        for entry in made.validate(config).to_json()["configs"]
+    }
+    assert values["tasks.max"] == "3"
+
+
+#: Own keys in order, then the framework's for connectors; as Kafka Connect 4.1.1 lists them.
+DEFINITIONS = {
+    "FileStreamSource": ["file", "topic", "batch.size", "name", "connector.class"],
+    "FileStreamSinkConnector": ["file", "name", "connector.class"],
+    "JsonConverter": [
+        "converter.type",
+        "schemas.enable",
+        "schemas.cache.size",
+        "decimal.format",
+        "replace.null.with.default",
+    ],
+    "StringConverter": ["converter.type", "converter.encoding"],
+    "Float": ["converter.type"],
+    "SimpleHeaderConverter": [],
+    "RegexRouter": ["regex", "replacement"],
+    "org.apache.kafka.connect.transforms.InsertField$Key": [
+        "topic.field",
+        "partition.field",
+        "offset.field",
+        "timestamp.field",
+        "static.field",
+        "static.value",
+        "replace.null.with.default",
+    ],
+    "org.apache.kafka.connect.transforms.ReplaceField$Value": [
+        "exclude",
+        "include",
+        "renames",
+        "replace.null.with.default",
+    ],
+    "HasHeaderKey": ["name"],
+    "RecordIsTombstone": [],
+    "TopicNameMatches": ["pattern"],
+}
+
+
+@pytest.mark.parametrize("plugin", DEFINITIONS)
+def test_definitions_come_in_connects_order(plugin: str) -> None:
+    found = [key["name"] for key in VALIDATIONS["distributed"].definitions(plugin)]
+    wanted = DEFINITIONS[plugin]
+    assert found[: len(wanted)] == wanted
+    assert len(found) == len(wanted) or plugin.startswith("FileStream")
+
+
+def test_definitions_of_what_is_not_there() -> None:
+    made = VALIDATIONS["distributed"]
+    with pytest.raises(NotFoundError, match=r"^Unknown plugin nosuch\.$"):
+        made.definitions("nosuch")
+    with pytest.raises(BadRequestError, match=r"version range \[1\.0,1\.0\], available versions"):
+        made.definitions("FileStreamSink", "1.0")
+    assert made.definitions("FileStreamSink", "4.1.1")
+
+
+def test_a_sink_whose_group_would_be_the_workers() -> None:
+    properties = {**CASES["workers"]["distributed"]["properties"], "group.id": "connect-x"}
+    made = Validation(PLUGINS, worker_settings(properties, Mode.DISTRIBUTED), Resolver({}))
+    found = made.validate({"connector.class": "FileStreamSink", "name": "x", "topics": "t"})
+    assert found.errors == [
+        "Consumer group for sink connector named x conflicts with Connect worker group connect-x"
+    ]
