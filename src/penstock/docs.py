@@ -28,11 +28,11 @@ _KINDS: Final = {
     PluginKind.PREDICATE: ("Predicates", "Choose the records a transformation applies to."),
     PluginKind.CONVERTER: (
         "Converters",
-        "Between data and the bytes in Kafka; all of them can convert headers too.",
+        "Between data and bytes; all of them convert headers too.",
     ),
     PluginKind.HEADER_CONVERTER: (
         "Header converters",
-        "Between the values of headers and their bytes, and nothing else.",
+        "Between header values and bytes only.",
     ),
 }
 

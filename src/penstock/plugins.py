@@ -153,6 +153,13 @@ class Plugins:
             raise NotFoundError(f"Unknown plugin {name}.")
         return found
 
+    def class_name(self, name: str) -> str:
+        """The full name a name stands for; LookupError if none. Fits worker_settings()."""
+        try:
+            return self.find(name).name
+        except NotFoundError as error:
+            raise LookupError(name) from error
+
     def connector(self, name: str) -> PluginInfo:
         """The connector a `connector.class` names.
 

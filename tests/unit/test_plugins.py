@@ -53,6 +53,12 @@ def test_names_that_connect_does_not_know_either(name: str) -> None:
     assert str(caught.value) == f"Unknown plugin {name}."
 
 
+def test_a_resolver_for_settings() -> None:
+    assert Plugins().class_name("Json") == f"{JAVA}.json.JsonConverter"
+    with pytest.raises(LookupError):
+        Plugins().class_name("Jsonn")
+
+
 def test_the_list_is_in_connects_order() -> None:
     kinds = [info.kind for info in Plugins(reversed(BUILT_IN)).infos()]
     order = ["sink", "source", "transformation", "predicate", "converter", "header_converter"]
