@@ -1,0 +1,130 @@
+"""A Connect worker as a child process: what the real one and Penstock's have in common."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from enum import Enum, auto
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import httpx
+
+from penstock.ports import free_port
+from penstock.process import STOP_SECONDS, Child
+
+_START_SECONDS = 90.0
+
+
+class ConnectMode(Enum):
+    """Which of Connect's two programs to run."""
+
+    DISTRIBUTED = auto()
+    STANDALONE = auto()
+
+
+def distributed_properties(bootstrap_servers: str, group: str) -> dict[str, str]:
+    """Worker properties that form a one-worker cluster with internal topics named after the group.
+
+    The real Connect and Penstock accept the same properties; that is the point.
+    """
+    topics = {
+        f"{kind}.storage.{key}": value
+        for kind, name in (("config", "configs"), ("offset", "offsets"), ("status", "status"))
+        for key, value in (("topic", f"{group}-{name}"), ("replication.factor", "1"))
+    }
+    return {
+        "bootstrap.servers": bootstrap_servers,
+        "group.id": group,
+        "key.converter": "org.apache.kafka.connect.json.JsonConverter",
+        "value.converter": "org.apache.kafka.connect.json.JsonConverter",
+        "offset.storage.partitions": "3",
+        "status.storage.partitions": "2",
+        "offset.flush.interval.ms": "1000",
+        **topics,
+    }
+
+
+class ConnectProcess(ABC):
+    """One worker process with its properties file and log in `directory`.
+
+    `listeners` defaults to a free port on the loopback address. A worker that was stopped or killed
+    may be started again: same properties, same port, same directory.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        properties: Mapping[str, str],
+        *,
+        mode: ConnectMode = ConnectMode.DISTRIBUTED,
+        connectors: Sequence[Path] = (),
+    ) -> None:
+        self.directory = directory
+        self.mode = mode
+        self.properties = {"listeners": f"http://127.0.0.1:{free_port()}", **properties}
+        self._connectors = tuple(connectors)
+        self._child: Child | None = None
+
+    @property
+    def url(self) -> str:
+        """Where its REST API listens."""
+        return self.properties["listeners"].split(",")[0]
+
+    @property
+    def child(self) -> Child:
+        """The running process."""
+        if self._child is None:
+            raise RuntimeError("the worker was not started")
+        return self._child
+
+    @property
+    def log(self) -> Path:
+        """What the worker logs."""
+        return self.directory / "worker.log"
+
+    @abstractmethod
+    def command(self, files: Sequence[str]) -> list[str]:
+        """How to run a worker with these files: the properties, then those of connectors."""
+
+    def start(self) -> None:
+        """Start the worker; its REST API answers when this returns."""
+        self.directory.mkdir(parents=True, exist_ok=True)
+        worker = self.directory / "worker.properties"
+        worker.write_text("".join(f"{key}={value}\n" for key, value in self.properties.items()))
+        command = self.command([str(worker), *map(str, self._connectors)])
+        self._child = Child(type(self).__name__, command, log=self.log)
+        try:
+            self._child.wait_until(self.answers, _START_SECONDS, "its REST API answered")
+        except BaseException:
+            self._child.kill()
+            raise
+
+    def stop(self, seconds: float = STOP_SECONDS) -> None:
+        """Shut the worker down in order."""
+        if self._child is not None:
+            self._child.stop(seconds)
+
+    def kill(self) -> None:
+        """End the worker as a crash would."""
+        self.child.kill()
+
+    def answers(self) -> bool:
+        """Whether connectors are listed: the herder has read its topics and joined the group."""
+        try:
+            return httpx.get(f"{self.url}/connectors", timeout=5.0).status_code == httpx.codes.OK
+        except httpx.HTTPError:
+            return False
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
