@@ -67,6 +67,14 @@ def complete(entry: Json) -> Json:
     return {"definition": entry["definition"], "value": value}
 
 
+def shown(configs: list[Json]) -> list[Json]:
+    # The JSON converter's schema.content is Kafka 4.2's; Connect 4.1.1 does not list it yet.
+    newer = [entry["value"]["name"].endswith(".schema.content") for entry in configs]
+    return [
+        without_documentation(entry) for entry, new in zip(configs, newer, strict=True) if not new
+    ]
+
+
 def without_documentation(entry: Json) -> Json:
     definition = entry["definition"]
     if definition is not None:
@@ -85,7 +93,7 @@ def test_the_answer_is_connects(worker: str, case: Json) -> None:
         return
     answer = made.answer(case["plugin"], case["config"])
     groups = case["groups"] or CASES["workers"][worker]["bases"][case["plugin"]]["groups"]
-    assert [without_documentation(entry) for entry in answer["configs"]] == expected(worker, case)
+    assert shown(answer["configs"]) == expected(worker, case)
     assert list(answer) == ["name", "error_count", "groups", "configs"]
     assert answer["groups"] == groups
     assert answer["error_count"] == case["error_count"]
@@ -146,6 +154,7 @@ DEFINITIONS = {
         "converter.type",
         "schemas.enable",
         "schemas.cache.size",
+        "schema.content",
         "decimal.format",
         "replace.null.with.default",
     ],
