@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
@@ -32,23 +31,16 @@ RAW_SCHEMA: Final = pa.schema(
 IN_FLIGHT: Final = tuple(RAW_SCHEMA.names)
 
 
-@dataclass(frozen=True, slots=True)
-class KafkaOptions:
-    """Client properties in Java's names, for Spark's own consumers or producers."""
-
-    properties: Mapping[str, str]
-
-    def for_spark(self) -> dict[str, str]:
-        return {f"kafka.{name}": value for name, value in self.properties.items()}
-
-
 def read_ranges(
-    session: SparkSession, ranges: Sequence[OffsetRange], options: KafkaOptions
+    session: SparkSession, ranges: Sequence[OffsetRange], properties: Mapping[str, str]
 ) -> DataFrame:
-    """The records of the ranges as raw bytes, read by Spark; a Spark partition for each range."""
+    """The records of the ranges as raw bytes, read by Spark; a Spark partition for each range.
+
+    The properties are those of a Java consumer.
+    """
     frame = (
         session.read.format("kafka")
-        .options(**options.for_spark())
+        .options(**{f"kafka.{name}": value for name, value in properties.items()})
         .option("assign", _partitions_text(ranges))
         .option("startingOffsets", _offsets_text(ranges, "start"))
         .option("endingOffsets", _offsets_text(ranges, "end"))
@@ -66,11 +58,12 @@ def read_ranges(
     )
 
 
-def write(frame: DataFrame, options: KafkaOptions) -> int:
+def write(frame: DataFrame, properties: Mapping[str, str]) -> int:
     """Write key, value, headers, topic and partition to Kafka; the number of records written.
 
-    Everything is acknowledged when it returns. Spark's Kafka writer is called directly, because
-    `DataFrame.write` plans the query a second time and loses the observed count.
+    The properties are those of a Java producer. Everything is acknowledged when it returns.
+    Spark's Kafka writer is called directly, because `DataFrame.write` plans the query a second
+    time and loses the observed count.
     """
     observed = frame.select("topic", "partition", "key", "value", "headers").observe(
         "written", F.count(F.lit(1)).alias("records")
@@ -78,15 +71,17 @@ def write(frame: DataFrame, options: KafkaOptions) -> int:
     jvm: Any = observed.sparkSession._jvm  # noqa: SLF001 - pyspark's own way to the JVM
     execution: Any = observed._jdf.queryExecution()  # noqa: SLF001
     writer = jvm.org.apache.spark.sql.kafka010.KafkaWriter
-    writer.write(execution, _java_map(jvm, options), jvm.scala.Option.empty())
+    writer.write(
+        execution, _java_map(jvm, {**properties, **_SERIALIZERS}), jvm.scala.Option.empty()
+    )
     return int(execution.observedMetrics().apply("written").getLong(0))
 
 
-def _java_map(jvm: Any, options: KafkaOptions) -> Any:
-    properties = jvm.java.util.HashMap()
-    for name, value in {**options.properties, **_SERIALIZERS}.items():
-        properties.put(name, value)
-    return properties
+def _java_map(jvm: Any, entries: Mapping[str, str]) -> Any:
+    made = jvm.java.util.HashMap()
+    for name, value in entries.items():
+        made.put(name, value)
+    return made
 
 
 _SERIALIZERS: Final = {

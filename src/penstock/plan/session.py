@@ -7,13 +7,14 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from penstock.clock import Deadline
 from penstock.errors import DeadlineExceededError, SessionLostError, SetupError
+from penstock.jars import classpath
+from penstock.java import find_java
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -62,12 +63,8 @@ JAVA_OPTIONS: Final = (
 class SparkEngine:
     """Owns the session. Every method may be called from any thread."""
 
-    def __init__(
-        self, settings: Mapping[str, str], *, jars: Sequence[Path], java_home: Path
-    ) -> None:
+    def __init__(self, settings: Mapping[str, str]) -> None:
         self._settings = {**DEFAULTS, **settings}
-        self._jars = tuple(jars)
-        self._java_home = java_home
         self._lock = threading.Lock()
         self._session: SparkSession | None = None
         self._generation = 0
@@ -173,7 +170,7 @@ class SparkEngine:
 
     def _environment(self) -> dict[str, str]:
         return {
-            "JAVA_HOME": str(self._java_home),
+            "JAVA_HOME": str(find_java().path),
             "PYSPARK_PYTHON": sys.executable,
             "PYSPARK_DRIVER_PYTHON": sys.executable,
             "SPARK_LOCAL_IP": os.environ.get("SPARK_LOCAL_IP", "127.0.0.1"),
@@ -182,7 +179,7 @@ class SparkEngine:
     def _all_settings(self) -> dict[str, str]:
         settings = dict(self._settings)
         given = settings.get("spark.jars", "")
-        jars = [*(given.split(",") if given else []), *map(str, self._jars)]
+        jars = [*(given.split(",") if given else []), *map(str, classpath("spark"))]
         settings["spark.jars"] = ",".join(jars)
         options = settings.get("spark.driver.extraJavaOptions", "")
         settings["spark.driver.extraJavaOptions"] = f"{JAVA_OPTIONS} {options}".strip()

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from penstock.data.record import TaskId
 from penstock.kafka.clients import Admin, GroupConsumer
 from penstock.kafka.options import Role, spark_settings
-from penstock.plan.kafka_io import KafkaOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +38,17 @@ class ConnectorClients:
         own.setdefault("client.id", f"connector-adminclient-{connector}")
         return Admin(own)
 
-    def reader(self, task: TaskId, config: Mapping[str, str]) -> KafkaOptions:
+    def reader(self, task: TaskId, config: Mapping[str, str]) -> dict[str, str]:
         """For Spark's Kafka source. A constant group id spares it two requests for each read."""
         own = self._of(Role.CONSUMER, config)
         own["group.id"] = self.group_id(task.connector, config)
         own.setdefault("client.id", f"connector-consumer-{task}-spark")
-        return KafkaOptions(_accepted(own))
+        return _accepted(own)
 
-    def producer(self, task: TaskId, config: Mapping[str, str]) -> KafkaOptions:
+    def producer(self, task: TaskId, config: Mapping[str, str]) -> dict[str, str]:
         own = self._of(Role.PRODUCER, config)
         own.setdefault("client.id", f"connector-producer-{task}")
-        return KafkaOptions(_accepted(own))
+        return _accepted(own)
 
     def _of(self, role: Role, config: Mapping[str, str]) -> dict[str, str]:
         prefix = f"{role.value}.override."

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from penstock.kafka.clients.group_consumer import GroupConsumer, RawRecord
-    from penstock.plan.kafka_io import KafkaOptions
     from penstock.plan.pipeline import Converters, SinkPipeline, Typed
     from penstock.plan.session import SparkEngine
     from penstock.runtime.source_work import Progress
@@ -44,7 +43,7 @@ class SinkWork:
         make_pipeline: Callable[[Converters], SinkPipeline],
         make_converters: Callable[[], Converters],
         subscription: Sequence[str] | re.Pattern[str],
-        reader: KafkaOptions,
+        reader: Mapping[str, str],
         engine: SparkEngine,
         errors: ErrorSettings,
         reports: FaultReports,

@@ -17,7 +17,6 @@ from penstock.worker_port import WorkerEvents
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from penstock.plan.kafka_io import KafkaOptions
     from penstock.plan.pipeline import SourcePipeline
     from penstock.plan.session import SparkEngine
 
@@ -51,7 +50,7 @@ class SourceWork:
         engine: SparkEngine,
         offsets: OffsetStore,
         topics: TargetTopics,
-        producer: KafkaOptions,
+        producer: Mapping[str, str],
         errors: ErrorSettings,
         control: TaskControl,
         events: WorkerEvents,

@@ -155,7 +155,7 @@ class NoTopics:
 class KafkaDeadLetters:
     """A dead letter topic in Kafka, created when first needed."""
 
-    def __init__(self, spec: TopicSpec, admin: Admin, producer: kafka_io.KafkaOptions) -> None:
+    def __init__(self, spec: TopicSpec, admin: Admin, producer: Mapping[str, str]) -> None:
         self._spec = spec
         self._admin = admin
         self._producer = producer

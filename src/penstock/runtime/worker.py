@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Mapping, Sequence
-from typing import cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, cast
 
 from penstock.api.connector import Connector, SinkConnector, SourceConnector
 from penstock.api.plugin import PluginKind
@@ -16,15 +16,23 @@ from penstock.plugins import CONNECTORS, Plugins
 from penstock.runtime.connector_host import ConnectorHost, completed_task_configs
 from penstock.runtime.offsets import SinkOffsets, SourceOffsets
 from penstock.runtime.task_host import TaskHost
-from penstock.runtime.tasks import TaskFactory
 from penstock.storage.ports import OffsetStore
 from penstock.worker_port import PartitionOffset, TargetState, WorkerEvents
+
+if TYPE_CHECKING:
+    from penstock.runtime.clients import ConnectorClients
+    from penstock.runtime.tasks import TaskFactory
 
 log = logging.getLogger(__name__)
 
 
 class LocalWorker:
-    """Satisfies worker_port.Worker. Every method may be called from any thread."""
+    """Satisfies worker_port.Worker. Every method may be called from any thread.
+
+    Args:
+        tasks: makes the task factory when the first task needs it: that imports Spark, which
+            takes longer than the REST API may.
+    """
 
     def __init__(
         self,
@@ -32,13 +40,17 @@ class LocalWorker:
         plugins: Plugins,
         resolver: Resolver,
         offsets: OffsetStore,
-        tasks: TaskFactory,
+        clients: ConnectorClients,
+        tasks: Callable[[], TaskFactory],
         events: WorkerEvents,
     ) -> None:
         self._plugins = plugins
         self._resolver = resolver
         self._offsets = offsets
-        self._factory = tasks
+        self._clients = clients
+        self._make_factory = tasks
+        self._factory: TaskFactory | None = None
+        self._factory_lock = threading.Lock()
         self._events = events
         self._lock = threading.Lock()
         self._connectors: dict[str, ConnectorHost] = {}
@@ -96,7 +108,7 @@ class LocalWorker:
         task_config: Mapping[str, str],
         target: TargetState,
     ) -> None:
-        host = self._factory.host(
+        host = self._task_factory().host(
             task,
             self._connector_class(connector_config),
             self._resolver.resolve(connector_config),
@@ -158,10 +170,14 @@ class LocalWorker:
             self.stop_connector(name, deadline)
 
     def _sink_offsets(self, name: str, config: Mapping[str, str]) -> SinkOffsets:
-        clients = self._factory.clients
-        return SinkOffsets(
-            config, clients.group_id(name, config), lambda: clients.admin(name, config)
-        )
+        group = self._clients.group_id(name, config)
+        return SinkOffsets(config, group, lambda: self._clients.admin(name, config))
+
+    def _task_factory(self) -> TaskFactory:
+        with self._factory_lock:
+            if self._factory is None:
+                self._factory = self._make_factory()
+            return self._factory
 
     def _connector_class(self, config: Mapping[str, str]) -> type[Connector]:
         info = self._plugins.connector(config.get("connector.class", ""))

@@ -1,0 +1,212 @@
+"""The composition root: builds every object of a worker, runs it, takes it down in reverse."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from penstock.clock import Deadline, SystemClock
+from penstock.config.properties import load_connector_file
+from penstock.config.providers import Resolver, resolver
+from penstock.errors import PenstockError
+from penstock.herder.conductor import Identity
+from penstock.herder.local import HerderOptions, LocalHerder, Stores
+from penstock.herder.reports import WorkerReports
+from penstock.herder.validation import Validation
+from penstock.kafka.clients import Admin
+from penstock.kafka.options import Role
+from penstock.kafka.topics import CONFIGS, OFFSETS, STATUSES, internal_topic
+from penstock.plugins import Plugins
+from penstock.rest.listeners import Listeners, bind
+from penstock.rest.server import RestServer
+from penstock.runtime.clients import ConnectorClients
+from penstock.runtime.worker import LocalWorker
+from penstock.settings import (
+    DistributedSettings,
+    Mode,
+    StandaloneSettings,
+    plugin_paths,
+    worker_settings,
+)
+from penstock.storage.configs import KafkaConfigStore, MemoryConfigStore
+from penstock.storage.offsets import FileOffsetStore, KafkaOffsetStore
+from penstock.storage.statuses import KafkaStatusStore, MemoryStatusStore
+
+if TYPE_CHECKING:
+    from penstock.plan.session import SparkEngine
+    from penstock.runtime.tasks import TaskFactory
+
+log = logging.getLogger(__name__)
+
+REST_START_SECONDS = 10.0
+CREATE_SECONDS = 90.0
+
+
+def run_standalone(properties: Mapping[str, str], connector_files: Sequence[Path]) -> int:
+    """Run a standalone worker with the connectors of the files until a signal; the exit code."""
+    return _run(properties, Mode.STANDALONE, connector_files)
+
+
+def run_distributed(properties: Mapping[str, str]) -> int:
+    """Run a distributed worker until a signal; the exit code."""
+    return _run(properties, Mode.DISTRIBUTED, ())
+
+
+def _run(properties: Mapping[str, str], mode: Mode, connector_files: Sequence[Path]) -> int:
+    set_up_logging()
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    failures: list[Exception] = []
+
+    def fail(error: Exception) -> None:
+        failures.append(error)
+        stop.set()
+
+    try:
+        with ExitStack() as stack:
+            WorkerProcess(properties, mode, on_fatal=fail).start(stack, connector_files)
+            stop.wait()
+            log.info("Stopping")
+    except PenstockError as error:
+        failures.append(error)
+    for failure in failures:
+        log.error("%s", failure, exc_info=log.isEnabledFor(logging.DEBUG))
+        sys.stderr.write(f"penstock: {failure}\n")
+    return 1 if failures else 0
+
+
+class WorkerProcess:
+    """All objects of one worker. What start() builds, the ExitStack takes down in reverse."""
+
+    def __init__(
+        self,
+        properties: Mapping[str, str],
+        mode: Mode,
+        *,
+        on_fatal: Callable[[Exception], None],
+    ) -> None:
+        self._clock = SystemClock()
+        self._resolver: Resolver = resolver(properties, os.environ)
+        resolved = self._resolver.resolve(properties)
+        self._plugins = Plugins.discover(plugin_paths(resolved))
+        self._settings = worker_settings(resolved, mode)
+        self._on_fatal = on_fatal
+
+    def start(self, stack: ExitStack, connector_files: Sequence[Path] = ()) -> Listeners:
+        """Answer REST first, then read the stores and start Spark in the background."""
+        settings = self._settings
+        for warning in settings.warnings:
+            log.warning("%s", warning)
+        connectors = [load_connector_file(path) for path in connector_files]
+        listeners = bind(settings)
+        stack.callback(listeners.close)
+        admin = Admin(settings.client_properties("admin"))
+        stack.callback(admin.close)
+        stores = self._stores(admin)
+        reports = WorkerReports()
+        engine = self._engine(stack)
+        worker = self._worker(stores, reports, engine)
+        herder = LocalHerder(
+            worker=worker,
+            reports=reports,
+            stores=stores,
+            plugins=self._plugins,
+            validation=Validation(self._plugins, settings, self._resolver),
+            identity=Identity(listeners.worker_id),
+            cluster_id=admin.cluster_id,
+            clock=self._clock,
+            options=HerderOptions(
+                graceful_stop_seconds=settings.task_shutdown_graceful_timeout_ms / 1000,
+                track_topics=settings.topic_tracking_enable,
+                allow_topic_reset=settings.topic_tracking_allow_reset,
+            ),
+            on_fatal=self._on_fatal,
+        )
+        stack.callback(lambda: herder.close(self._stop_deadline()))
+        server = RestServer(listeners, herder, settings)
+        server.start(Deadline.after(REST_START_SECONDS, self._clock))
+        stack.callback(lambda: server.close(Deadline.after(5, self._clock)))
+        log.info("REST API on %s", listeners.url)
+        herder.start()
+        self._start_spark(engine)
+        for each in connectors:
+            deadline = Deadline.after(CREATE_SECONDS, self._clock)
+            herder.create_connector(each.name, each.config, each.initial_state, deadline)
+        return listeners
+
+    def _stop_deadline(self) -> Deadline:
+        graceful = self._settings.task_shutdown_graceful_timeout_ms / 1000
+        return Deadline.after(graceful + 10, self._clock)
+
+    def _stores(self, admin: Admin) -> Stores:
+        settings = self._settings
+        if isinstance(settings, StandaloneSettings):
+            return Stores(
+                MemoryConfigStore(),
+                MemoryStatusStore(),
+                FileOffsetStore(Path(settings.offset_storage_file_filename)),
+            )
+        assert isinstance(settings, DistributedSettings)  # noqa: S101 - there are two modes
+        client = settings.client_properties()
+        return Stores(
+            KafkaConfigStore(internal_topic(settings.props, CONFIGS), client, admin),
+            KafkaStatusStore(internal_topic(settings.props, STATUSES), client, admin),
+            KafkaOffsetStore(internal_topic(settings.props, OFFSETS), client, admin),
+        )
+
+    def _engine(self, stack: ExitStack) -> SparkEngine:
+        from penstock.plan.session import SparkEngine
+
+        engine = SparkEngine(self._settings.spark)
+        stack.callback(engine.close)
+        return engine
+
+    def _start_spark(self, engine: SparkEngine) -> None:
+        # Importing Spark and starting its JVM take seconds: nobody waits for them here.
+        engine.warm_up()
+
+    def _worker(self, stores: Stores, reports: WorkerReports, engine: SparkEngine) -> LocalWorker:
+        settings = self._settings
+        clients = ConnectorClients({role: settings.client_properties(role.value) for role in Role})
+
+        def tasks() -> TaskFactory:
+            from penstock.runtime.tasks import TaskFactory
+
+            return TaskFactory(
+                worker_properties=settings.props,
+                plugins=self._plugins,
+                engine=engine,
+                offsets=stores.offsets,
+                clients=clients,
+                clock=self._clock,
+                create_topics=settings.topic_creation_enable,
+                shutdown_seconds=settings.task_shutdown_graceful_timeout_ms / 1000,
+            )
+
+        return LocalWorker(
+            plugins=self._plugins,
+            resolver=self._resolver,
+            offsets=stores.offsets,
+            clients=clients,
+            tasks=tasks,
+            events=reports,
+        )
+
+
+def set_up_logging() -> None:
+    """Log to standard error, as Connect's console appender does."""
+    level = os.environ.get("PENSTOCK_LOG_LEVEL", "INFO").upper()
+    logging.basicConfig(
+        level=level, format="[%(asctime)s] %(levelname)s %(message)s (%(name)s)", stream=sys.stderr
+    )
+    # Libraries that tell every connection.
+    for name in ("py4j", "kafka", "uvicorn.error", "httpx"):
+        logging.getLogger(name).setLevel(logging.WARNING)
