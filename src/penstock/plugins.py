@@ -256,12 +256,15 @@ def _is_plugin(value: object) -> TypeGuard[type[Plugin]]:
 
 
 def _imported(name: str) -> ModuleType | None:
+    top = name.partition(".")[0]
+    # The name comes from a request. A Java package is no Python package, and no plugin lives in
+    # the standard library, parts of which do things when they are imported.
+    if not top or top in sys.stdlib_module_names:
+        return None
     try:
-        # A Java package is no Python package; asking first keeps "org.apache…" cheap and quiet.
-        if importlib.util.find_spec(name.partition(".")[0]) is None:
-            return None
-        return importlib.import_module(name)
-    except (ImportError, ValueError) as error:
+        found = importlib.util.find_spec(top) is not None
+        return importlib.import_module(name) if found else None
+    except Exception as error:  # noqa: BLE001 - whatever a module does when it is imported
         log.debug("%s can't be imported: %s", name, error)
         return None
 

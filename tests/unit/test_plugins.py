@@ -112,8 +112,16 @@ def test_a_python_path_is_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found == PluginInfo(name, PluginKind.PREDICATE, None, Sunny.__module__)
     with pytest.raises(NotFoundError):
         Plugins().find(name, [PluginKind.SINK])
+    for other in ("json.JSONDecoder", "penstock.errors.ConfigError", ".x", "no_such_module.X"):
+        with pytest.raises(NotFoundError):
+            Plugins().find(other)
+
+
+def test_no_request_imports_the_standard_library() -> None:
+    sys.modules.pop("this", None)
     with pytest.raises(NotFoundError):
-        Plugins().find("json.JSONDecoder")
+        Plugins().find("this.Zen")
+    assert "this" not in sys.modules
 
 
 PLUGIN = """
