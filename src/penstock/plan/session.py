@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from penstock.clock import Deadline
@@ -30,6 +31,8 @@ DEFAULTS: Final[dict[str, str]] = {
     # One connector can neither starve nor block another: a pool for each, shared fairly.
     "spark.scheduler.mode": "FAIR",
     "spark.sql.session.timeZone": "UTC",
+    # Fields `id` and `ID` are two in Connect.
+    "spark.sql.caseSensitive": "true",
     # A micro-batch has one partition for each task: shuffles and adaptive plans only cost here.
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.adaptive.enabled": "false",
@@ -181,8 +184,10 @@ class SparkEngine:
         given = settings.get("spark.jars", "")
         jars = [*(given.split(",") if given else []), *map(str, classpath("spark"))]
         settings["spark.jars"] = ",".join(jars)
-        options = settings.get("spark.driver.extraJavaOptions", "")
-        settings["spark.driver.extraJavaOptions"] = f"{JAVA_OPTIONS} {options}".strip()
+        given = settings.get("spark.driver.extraJavaOptions", "")
+        logging_file = Path(__file__).with_name("log4j2.properties")
+        options = f"{JAVA_OPTIONS} -Dlog4j2.configurationFile=file:{logging_file} {given}"
+        settings["spark.driver.extraJavaOptions"] = options.strip()
         return settings
 
     def _lost_soon(self) -> bool:
@@ -216,9 +221,7 @@ def _build(settings: Mapping[str, str]) -> SparkSession:
     conf = SparkConf(loadDefaults=True)
     for name, value in settings.items():
         conf.set(name, value)
-    session = SparkSession.builder.config(conf=conf).getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
-    return session
+    return SparkSession.builder.config(conf=conf).getOrCreate()
 
 
 def _start_gateway_with(settings: Mapping[str, str]) -> None:

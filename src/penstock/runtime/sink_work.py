@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING
+from concurrent.futures import Future, wait
+from typing import TYPE_CHECKING, Any
 
 from penstock.api.sink import FrameSinkTask, OffsetRange, SinkBatch
 from penstock.clock import Deadline
 from penstock.data.record import TaskId, TopicPartition
+from penstock.runtime.job_thread import JobThread
 from penstock.runtime.sink_plan import Layouts, Run, large_ranges, ranges_of, runs_of
 from penstock.runtime.task_host import TaskControl
 from penstock.runtime.tolerance import ErrorSettings, FaultReports
@@ -28,6 +30,9 @@ log = logging.getLogger(__name__)
 
 BROKER_SECONDS = 120.0
 POLL_SECONDS = 1.0
+#: A batch that takes longer is waited for with polls in between.
+QUICK_SECONDS = 5.0
+REVOKE_SECONDS = 20.0
 
 
 class SinkWork:
@@ -75,6 +80,8 @@ class SinkWork:
         self._next: dict[TopicPartition, int] = {}
         self._paused = False
         self._group = f"penstock-{task}"
+        self._jobs = JobThread(f"task-{task}-job")
+        self._job: Future[tuple[OffsetRange, ...]] | None = None
 
     # What a sink task may ask for (api.SinkContext).
 
@@ -96,7 +103,7 @@ class SinkWork:
             self._consumer.pause(partitions)
 
     def revoked(self, partitions: Collection[TopicPartition]) -> None:
-        # Nothing to commit: every batch is committed before the next consume().
+        self._settle_before_revocation()
         self._forget(partitions)
 
     def lost(self, partitions: Collection[TopicPartition]) -> None:
@@ -128,9 +135,9 @@ class SinkWork:
         ranges = ranges_of(records)
         for each in ranges:
             self._next.setdefault(each.partition, each.start)
-        with self._engine.guard():
-            done = self._move(records, ranges)
-        self._finish(done)
+        self._job = self._jobs.submit(lambda: self._guarded_move(records, ranges))
+        self._stay_in_group(consumer)
+        self._settle()
 
     def idle(self) -> None:
         consumer = self._live_consumer()
@@ -155,6 +162,7 @@ class SinkWork:
 
     def close(self, deadline: Deadline) -> None:
         consumer, self._consumer = self._consumer, None
+        self._jobs.close()
         try:
             if consumer is not None:
                 consumer.close(deadline)
@@ -162,6 +170,45 @@ class SinkWork:
             task, self._task = self._task, None
             if task is not None:
                 task.stop()
+
+    # While a batch is being written.
+
+    def _stay_in_group(self, consumer: GroupConsumer) -> None:
+        """Wait for the batch; if it takes long, poll meanwhile, or the group counts us out."""
+        if not self._busy_after(QUICK_SECONDS):
+            return
+        consumer.pause(consumer.assignment)
+        while self._busy_after(POLL_SECONDS):
+            consumer.consume(1, 0)
+        consumer.resume(consumer.assignment)
+
+    def _busy_after(self, seconds: float) -> bool:
+        """Whether the batch is still being written after that long."""
+        return self._job is not None and not _done_within(self._job, seconds)
+
+    def _settle(self) -> None:
+        """Commit the batch if it was written; raise what it failed with."""
+        job, self._job = self._job, None
+        if job is not None:
+            self._finish(job.result())
+
+    def _settle_before_revocation(self) -> None:
+        """The partitions go elsewhere: finish the batch, or cancel it, while they are ours."""
+        job = self._job
+        if job is None:
+            return
+        if not _done_within(job, REVOKE_SECONDS / 2):
+            log.warning("Task %s: cancelling a batch, its partitions are moving", self._id)
+            self.cancel()
+            _done_within(job, REVOKE_SECONDS / 2)
+        if job.done() and job.exception() is None:
+            self._settle()
+
+    def _guarded_move(
+        self, records: Sequence[RawRecord], ranges: tuple[OffsetRange, ...]
+    ) -> tuple[OffsetRange, ...]:
+        with self._engine.guard():
+            return self._move(records, ranges)
 
     # One batch.
 
@@ -261,12 +308,12 @@ class SinkWork:
 
     def _finish(self, ranges: tuple[OffsetRange, ...]) -> None:
         consumer = self._live_consumer()
+        # Partitions that left meanwhile are someone else's: those records come again there.
+        ranges = tuple(each for each in ranges if each.partition in self._opened)
         ends = {each.partition: each.end for each in ranges}
         consumer.commit(ends, _deadline())
         fetched = consumer.positions(list(ends), _deadline())
-        behind = {p: end for p, end in ends.items() if fetched.get(p) != end}
-        if behind:
-            consumer.seek(behind, _deadline())
+        consumer.seek({p: end for p, end in ends.items() if fetched[p] != end}, _deadline())
         self._next.update(ends)
         self._progress.moved(sum(each.end - each.start for each in ranges))
         self._tell_topics(ranges)
@@ -289,6 +336,11 @@ class SinkWork:
     @staticmethod
     def _next_of(records: Sequence[RawRecord]) -> dict[TopicPartition, int]:
         return {each.partition: each.start for each in ranges_of(records)}
+
+
+def _done_within(job: Future[Any], seconds: float) -> bool:
+    wait([job], seconds)
+    return job.done()
 
 
 def _deadline() -> Deadline:

@@ -1,0 +1,38 @@
+"""A thread for the long calls of one task, so that the task itself stays awake meanwhile."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class JobThread:
+    """Runs one call after another. A call that hangs does not keep the process from ending."""
+
+    def __init__(self, name: str) -> None:
+        self._calls: queue.SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None]
+        self._calls = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    def submit(self, call: Callable[[], T]) -> Future[T]:
+        done: Future[T] = Future()
+        self._calls.put((call, done))
+        return done
+
+    def close(self) -> None:
+        """Let the thread end after what it was given."""
+        self._calls.put(None)
+
+    def _run(self) -> None:
+        while (entry := self._calls.get()) is not None:
+            call, done = entry
+            try:
+                done.set_result(call())
+            except BaseException as error:  # noqa: BLE001 - it belongs to whoever waits
+                done.set_exception(error)
