@@ -1,0 +1,112 @@
+"""JSON in the very bytes that Connect's own converter writes.
+
+Connect finds a stored offset by the bytes of its key, so a key must be the same to the last byte:
+no spaces, UTF-8 with everything outside the basic plane as two escapes, Java's way to write
+doubles, base64 for bytes, and the fields in the order they are given.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any, Final
+
+_SPECIAL: Final = re.compile(r'["\\\x00-\x1f\ud800-\udfff\U00010000-\U0010ffff]')
+_SHORT: Final = {
+    '"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r",
+}  # fmt: skip
+
+
+def encode(value: object) -> bytes:
+    """Compact JSON of a schemaless value, as JsonConverter with schemas.enable=false writes it."""
+    return _text(value).encode()
+
+
+def decode(data: bytes) -> Any:
+    """The value again. Raises ValueError if it is no JSON."""
+    return json.loads(data)
+
+
+def canonical(value: object) -> str:
+    """One text for equal values, whatever the order of their fields: a key for dictionaries."""
+    return json.dumps(json.loads(_text(value)), sort_keys=True)
+
+
+def java_double(number: float) -> str:
+    """What Java's Double.toString gives (since Java 19: the shortest text that reads back)."""
+    if math.isnan(number):
+        return "NaN"
+    if math.isinf(number):
+        return "Infinity" if number > 0 else "-Infinity"
+    sign = "-" if math.copysign(1.0, number) < 0 else ""
+    if number == 0:
+        return f"{sign}0.0"
+    _, digits, exponent = Decimal(_shortest(abs(number))).as_tuple()
+    text = "".join(map(str, digits)).rstrip("0")
+    # The power of ten of the first digit.
+    power = len(digits) + int(exponent) - 1
+    if -3 <= power < 7:
+        return sign + _plain(text, power)
+    return f"{sign}{text[0]}.{text[1:] or '0'}E{power}"
+
+
+def _shortest(number: float) -> str:
+    """Java compares texts of at least two digits: the smallest double is 4.9E-324, not 5E-324."""
+    two_digits = f"{number:.1e}"
+    return two_digits if float(two_digits) == number else repr(number)
+
+
+def _plain(digits: str, power: int) -> str:
+    if power < 0:
+        return "0." + "0" * (-power - 1) + digits
+    whole = digits[: power + 1].ljust(power + 1, "0")
+    return f"{whole}.{digits[power + 1 :] or '0'}"
+
+
+def _text(value: object) -> str:  # noqa: PLR0911 - one line for each kind of value
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return _string(value)
+        case int():
+            return str(value)
+        case float():
+            text = java_double(value)
+            return text if math.isfinite(value) else f'"{text}"'
+        case bytes() | bytearray() | memoryview():
+            return f'"{base64.b64encode(value).decode()}"'
+        case Mapping():
+            return _mapping(value)
+        case Sequence():
+            return "[" + ",".join(map(_text, value)) + "]"
+        case _:
+            raise TypeError(f"{type(value).__name__} can't be stored as JSON: {value!r}")
+
+
+def _mapping(value: Mapping[Any, object]) -> str:
+    if all(isinstance(key, str) for key in value):
+        return "{" + ",".join(f"{_string(key)}:{_text(item)}" for key, item in value.items()) + "}"
+    # Connect writes a map with other keys as a list of pairs.
+    return "[" + ",".join(f"[{_text(key)},{_text(item)}]" for key, item in value.items()) + "]"
+
+
+def _string(value: str) -> str:
+    return f'"{_SPECIAL.sub(_escape, value)}"'
+
+
+def _escape(match: re.Match[str]) -> str:
+    character = match.group()
+    if character in _SHORT:
+        return _SHORT[character]
+    code = ord(character)
+    if code < 0x10000:
+        return f"\\u{code:04X}"
+    code -= 0x10000
+    return f"\\u{0xD800 + (code >> 10):04X}\\u{0xDC00 + (code & 0x3FF):04X}"
