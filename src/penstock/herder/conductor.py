@@ -15,7 +15,7 @@ from penstock.data.record import TaskId
 from penstock.errors import PenstockError
 from penstock.herder.commands import CommandThread
 from penstock.herder.lanes import Lanes
-from penstock.herder.reconcile import Change, Started, StartedConnector, changes
+from penstock.herder.reconcile import Change, Started, changes
 from penstock.storage.ports import (
     ClusterSnapshot,
     ConfigStore,
@@ -69,6 +69,8 @@ class Conductor:
         self._stop_seconds = stop_seconds
         self._track_topics = track_topics
         self._started = Started()
+        # Entries as they were last acted upon: with a thousand connectors most did not change.
+        self._seen: dict[str, ConnectorEntry] = {}
         self._closing = False
 
     # ------------------------------------------------------- what the worker reports, any thread
@@ -102,16 +104,31 @@ class Conductor:
 
     def reconcile(self) -> None:
         """Start and stop until what runs is what the configs want."""
+        now = self._configs.snapshot()
+        names = {**self._seen, **now.connectors}
+        self._bring_about(
+            now, [name for name in names if self._seen.get(name) != now.connectors.get(name)]
+        )
+
+    def reconcile_one(self, name: str) -> None:
+        """The same for one connector."""
+        self._bring_about(self._configs.snapshot(), [name])
+
+    def _bring_about(self, snapshot: ClusterSnapshot, names: Sequence[str]) -> None:
         if self._closing:
             return
-        snapshot = self._configs.snapshot()
-        for change in list(changes(snapshot, self._started)):
+        for change in list(changes(snapshot, self._started, names)):
             self._forget_statuses(change.connector, snapshot)
             self._carry_out(change)
+        for name in names:
+            self._seen.pop(name, None)
+            if name in snapshot.connectors:
+                self._seen[name] = snapshot.connectors[name]
 
     def restart(self, name: str, *, connector: bool, tasks: Sequence[TaskId] = ()) -> None:
         """Stop and start the connector, some of its tasks, or both, as they are configured."""
-        known = {task: self._started.tasks[task] for task in tasks if task in self._started.tasks}
+        started = self._started.tasks_of(name)
+        known = {task: started[task] for task in tasks if task in started}
         running = self._started.connectors.get(name)
         entry = self._configs.snapshot().connectors.get(name)
         self._carry_out(
@@ -139,32 +156,19 @@ class Conductor:
         for name in self._started.connectors:
             if _ran(self._statuses.connector(name), self._identity.worker_id):
                 self._statuses.put_connector(name, self._status(State.UNASSIGNED, None, None))
-        for task in self._started.tasks:
+        for task in self._started.all_tasks:
             if _ran(self._statuses.task(task), self._identity.worker_id):
                 self._statuses.put_task(task, self._status(State.UNASSIGNED, None, None))
 
     @property
     def running_tasks(self) -> list[TaskId]:
-        return list(self._started.tasks)
+        return self._started.all_tasks
 
     # ------------------------------------------------------------------------------ the worker
 
     def _carry_out(self, change: Change) -> None:
-        name, started = change.connector, self._started
-        for task in change.stop_tasks:
-            started.tasks.pop(task, None)
-        if change.stop:
-            started.connectors.pop(name, None)
-        if change.start is not None:
-            started.connectors[name] = change.start
-            started.applied.setdefault(name, change.start.config)
-        elif change.retarget is not None:
-            config = started.connectors[name].config
-            started.connectors[name] = StartedConnector(config, change.retarget)
-        started.tasks.update(change.start_tasks)
-        if name not in started.connectors:
-            started.applied.pop(name, None)
-        self._lanes.submit(name, partial(self._tell_worker, change))
+        self._started.note(change)
+        self._lanes.submit(change.connector, partial(self._tell_worker, change))
 
     def _tell_worker(self, change: Change) -> None:
         """Runs in the connector's lane: may take as long as the worker takes to stop things."""
@@ -257,7 +261,7 @@ class Conductor:
                 )
                 return
         self._started.applied[name] = running.config
-        self.reconcile()
+        self.reconcile_one(name)
 
 
 def _ran(status: Status | None, worker_id: str) -> bool:

@@ -18,7 +18,6 @@ from penstock.errors import (
     BadRequestError,
     DeadlineExceededError,
     ForbiddenError,
-    NotFoundError,
     PluginError,
     RetriableError,
     StorageError,
@@ -219,19 +218,7 @@ class LocalHerder:
         self, expansions: Collection[str], deadline: Deadline
     ) -> dict[str, dict[str, ConnectorStatus | ConnectorInfo]]:
         self._await(deadline)
-        found: dict[str, dict[str, ConnectorStatus | ConnectorInfo]] = {}
-        shown: dict[str, Callable[[str], ConnectorStatus | ConnectorInfo]] = {
-            "status": self._views.status,
-            "info": self._views.info,
-        }
-        for name in self._views.names():
-            try:
-                found[name] = {
-                    part: show(name) for part, show in shown.items() if part in expansions
-                }
-            except NotFoundError:
-                log.debug("Connector %s was removed, or has no status yet", name)
-        return found
+        return self._views.expanded(expansions)
 
     def connector_info(self, name: str, deadline: Deadline) -> ConnectorInfo:
         self._await(deadline)

@@ -6,8 +6,8 @@ restart, starts anything again. So a failure never becomes a loop.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from penstock.data.record import TaskId
 from penstock.storage.ports import ClusterSnapshot, ConnectorEntry
@@ -35,12 +35,34 @@ class Started:
     """What the worker was told to run. Owned by the herder's thread."""
 
     connectors: dict[str, StartedConnector] = field(default_factory=dict)
-    tasks: dict[TaskId, StartedTask] = field(default_factory=dict)
+    tasks: dict[str, dict[TaskId, StartedTask]] = field(default_factory=dict)
     #: The config of each connector from which its current task configs were made.
     applied: dict[str, Mapping[str, str]] = field(default_factory=dict)
 
     def tasks_of(self, connector: str) -> dict[TaskId, StartedTask]:
-        return {task: found for task, found in self.tasks.items() if task.connector == connector}
+        return self.tasks.get(connector, {})
+
+    @property
+    def all_tasks(self) -> list[TaskId]:
+        return [task for tasks in self.tasks.values() for task in tasks]
+
+    def note(self, change: Change) -> None:
+        """From now on this is what the worker was told."""
+        name = change.connector
+        tasks = self.tasks.setdefault(name, {})
+        for task in change.stop_tasks:
+            tasks.pop(task, None)
+        tasks.update(change.start_tasks)
+        if change.stop:
+            self.connectors.pop(name, None)
+        if change.start is not None:
+            self.connectors[name] = change.start
+            self.applied.setdefault(name, change.start.config)
+        elif change.retarget is not None:
+            self.connectors[name] = replace(self.connectors[name], target=change.retarget)
+        if name not in self.connectors:
+            self.applied.pop(name, None)
+            self.tasks.pop(name, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +85,15 @@ class Change:
         return not (self.stop_tasks or self.stop or self.start or self.retarget or self.start_tasks)
 
 
-def changes(snapshot: ClusterSnapshot, started: Started) -> Iterator[Change]:
-    """One change for each connector whose wanted state is not what was started."""
-    running: dict[str, dict[TaskId, StartedTask]] = {}
-    for task, found in started.tasks.items():
-        running.setdefault(task.connector, {})[task] = found
-    for name in {**started.connectors, **running, **snapshot.connectors}:
-        entry = snapshot.connectors.get(name)
+def changes(snapshot: ClusterSnapshot, started: Started, names: Iterable[str]) -> Iterator[Change]:
+    """One change for each of these connectors whose wanted state is not what was started."""
+    for name in names:
         change = _change(
-            name, entry, started.connectors.get(name), running.get(name, {}), started.applied
+            name,
+            snapshot.connectors.get(name),
+            started.connectors.get(name),
+            started.tasks_of(name),
+            started.applied,
         )
         if not change.empty:
             yield change

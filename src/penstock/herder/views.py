@@ -5,7 +5,7 @@ They read snapshots, so they may be asked on any thread and wait for nobody.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from penstock.data.record import TaskId
 from penstock.errors import NotFoundError
@@ -62,8 +62,27 @@ class Views:
     def config(self, name: str) -> dict[str, str]:
         return self._secrets.masked(self.entry(name).config or {})
 
+    def expanded(
+        self, expansions: Collection[str]
+    ) -> dict[str, dict[str, ConnectorStatus | ConnectorInfo]]:
+        """All connectors with what is asked of them; one that has no status yet is left out."""
+        found: dict[str, dict[str, ConnectorStatus | ConnectorInfo]] = {}
+        for name, entry in self._configs.snapshot().connectors.items():
+            status = self._statuses.connector(name) if "status" in expansions else None
+            if entry.config is None or ("status" in expansions and status is None):
+                continue
+            parts = found.setdefault(name, {})
+            if status is not None:
+                tasks = self._statuses.tasks(name)
+                parts["status"] = self._shown_status(name, entry, status, tasks)
+            if "info" in expansions:
+                parts["info"] = self._shown_info(name, entry)
+        return found
+
     def info(self, name: str) -> ConnectorInfo:
-        entry = self.entry(name)
+        return self._shown_info(name, self.entry(name))
+
+    def _shown_info(self, name: str, entry: ConnectorEntry) -> ConnectorInfo:
         config = entry.config or {}
         tasks = [TaskRef(name, number) for number in range(len(entry.tasks))]
         return ConnectorInfo(name, self._secrets.masked(config), tasks, self.type_of(config))
@@ -83,7 +102,15 @@ class Views:
     def shown_status(
         self, name: str, connector: Status, tasks: Mapping[TaskId, Status]
     ) -> ConnectorStatus:
-        entry = self.find(name)
+        return self._shown_status(name, self.find(name), connector, tasks)
+
+    def _shown_status(
+        self,
+        name: str,
+        entry: ConnectorEntry | None,
+        connector: Status,
+        tasks: Mapping[TaskId, Status],
+    ) -> ConnectorStatus:
         config = entry.config if entry is not None else None
         ordered = sorted(tasks.items(), key=lambda item: item[0].number)
         return ConnectorStatus(

@@ -118,7 +118,7 @@ class Writes:
         def remove() -> None:
             self._views.entry(name)
             self._configs.remove_connector(name, deadline)
-            self._conductor.reconcile()
+            self._conductor.reconcile_one(name)
 
         step = f"removing the config for connector {name} from the config topic"
         self._thread.call(step, remove, deadline)
@@ -139,7 +139,7 @@ class Writes:
             self._conductor.restart(name, connector=True)
 
     def _changed(self, name: str) -> ConnectorInfo:
-        self._conductor.reconcile()
+        self._conductor.reconcile_one(name)
         return self._views.info(name)
 
     # -------------------------------------------------------------------------- target states
@@ -153,7 +153,7 @@ class Writes:
                 # makes them anew; the other way round a stopped one would still have tasks.
                 self._configs.put_tasks(name, [], deadline)
             self._configs.put_target(name, target.value, deadline)
-            self._conductor.reconcile()
+            self._conductor.reconcile_one(name)
 
         step = f"writing the {target} target state for connector {name} to the config topic"
         self._thread.call(step, store, deadline)

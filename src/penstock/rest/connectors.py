@@ -185,4 +185,4 @@ def _location(request: Request, name: str) -> str:
 
 
 # What Java's UriBuilder leaves as it is in a path segment.
-_PLAIN = "-._~!$&'()*+,;=:@"
+_PLAIN = "-._~!$&'()*+,=:@"

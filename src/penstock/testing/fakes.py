@@ -39,6 +39,7 @@ class ManualClock:
         return event.is_set()
 
 
+_HANG_SECONDS = 30.0
 _STATES = {
     TargetState.STARTED: State.RUNNING,
     TargetState.PAUSED: State.PAUSED,
@@ -82,8 +83,9 @@ class ScriptedWorker:
 
     def stop_connector(self, name: str, deadline: Deadline) -> None:
         """Forget it and report UNASSIGNED."""
+        del deadline
         self._note("stop", name)
-        self._maybe_hang(name, deadline)
+        self._maybe_hang(name)
         with self._lock:
             known = self._connectors.pop(name, None)
         if known is not None:
@@ -110,9 +112,10 @@ class ScriptedWorker:
 
     def stop_tasks(self, tasks: Sequence[TaskId], deadline: Deadline) -> None:
         """Forget them and report UNASSIGNED."""
+        del deadline
         for task in tasks:
             self._note("stop", str(task))
-            self._maybe_hang(task.connector, deadline)
+            self._maybe_hang(task.connector)
             with self._lock:
                 known = self._tasks.pop(task, None)
             if known is not None:
@@ -157,8 +160,8 @@ class ScriptedWorker:
         self, name: str, config: Mapping[str, str], kind: PluginKind, deadline: Deadline
     ) -> list[PartitionOffset]:
         """What alter_offsets left, or what a test put into `stored_offsets`."""
-        del config, kind
-        self._maybe_hang(name, deadline)
+        del config, kind, deadline
+        self._maybe_hang(name)
         return list(self.stored_offsets.get(name, ()))
 
     def alter_offsets(
@@ -170,9 +173,9 @@ class ScriptedWorker:
         deadline: Deadline,
     ) -> str:
         """Check them as the file connectors and Connect's sinks do, and remember them."""
-        del config
+        del config, deadline
         self._note("offsets", name)
-        self._maybe_hang(name, deadline)
+        self._maybe_hang(name)
         if offsets is None:
             self.stored_offsets.pop(name, None)
             return "The offsets for this connector have been reset successfully"
@@ -196,9 +199,10 @@ class ScriptedWorker:
         with self._lock:
             self.calls.append((verb, what))
 
-    def _maybe_hang(self, name: str, deadline: Deadline) -> None:
+    def _maybe_hang(self, name: str) -> None:
+        # Longer than any deadline of a test: plugins that hang do not look at deadlines.
         if name in self.hanging:
-            self.hanging[name].wait(deadline.remaining())
+            self.hanging[name].wait(_HANG_SECONDS)
 
 
 def _check_source(item: PartitionOffset) -> PartitionOffset:

@@ -16,19 +16,19 @@ def wanted(**entry: object) -> ClusterSnapshot:
 def told(*tasks: TaskId, target: TargetState = TargetState.STARTED) -> Started:
     return Started(
         {"c": StartedConnector(OLD, target)},
-        {task: StartedTask(OLD, {"task": str(task.number)}) for task in tasks},
+        {"c": {task: StartedTask(OLD, {"task": str(task.number)}) for task in tasks}},
         {"c": OLD},
     )
 
 
 def only(snapshot: ClusterSnapshot, started: Started) -> Change:
-    (change,) = changes(snapshot, started)
+    (change,) = changes(snapshot, started, ["c"])
     return change
 
 
 def test_nothing_to_do_when_everything_is_as_wanted() -> None:
     snapshot = wanted(config=OLD, tasks=({"task": "0"},))
-    assert list(changes(snapshot, told(T0))) == []
+    assert list(changes(snapshot, told(T0), ["c"])) == []
 
 
 def test_stored_tasks_start_with_their_connector() -> None:

@@ -1,0 +1,237 @@
+"""The REST API over real HTTP, with a herder whose worker is scripted."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from penstock.rest.listeners import bind
+from penstock.rest.server import RestServer
+from penstock.settings import StandaloneSettings
+from tests.unit.herder.harness import SETTINGS, SOURCE, Bench, eventually, running, soon
+
+
+class Served:
+    """A herder and its API."""
+
+    def __init__(self, bench: Bench, **props: str) -> None:
+        self.bench = bench
+        given = {**SETTINGS.props, **{key.replace("_", "."): text for key, text in props.items()}}
+        settings = StandaloneSettings.read(given)
+        self.listeners = bind(settings)
+        self.server = RestServer(self.listeners, bench.herder, settings)
+        self.server.start(soon())
+        port = self.listeners.main[0].port
+        self.http = httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=10)
+
+    def close(self) -> None:
+        self.http.close()
+        self.server.close(soon())
+
+    def create(self, name: str = "c", **extra: Any) -> httpx.Response:
+        return self.http.post("/connectors", json={"name": name, "config": SOURCE, **extra})
+
+
+@pytest.fixture
+def api() -> Iterator[Served]:
+    with running() as bench:
+        served = Served(bench)
+        yield served
+        served.close()
+
+
+def test_a_connector_over_http(api: Served) -> None:
+    created = api.create(" c ")
+    assert created.status_code == 201
+    assert created.headers["location"] == str(api.http.base_url.join("/connectors/c"))
+    assert created.headers["content-type"] == "application/json"
+    assert created.json()["name"] == "c"
+    api.bench.runs()
+    assert api.http.get("/connectors").text == '["c"]'
+    status = api.http.get("/connectors/c/status").json()
+    assert status["tasks"] == [
+        {"id": 0, "state": "RUNNING", "worker_id": "127.0.0.1:8083", "version": "4.1.1"}
+    ]
+    assert api.http.put("/connectors/c/pause").status_code == 202
+    assert api.http.put("/connectors/c/stop").status_code == 204
+    assert api.http.delete("/connectors/c").status_code == 204
+    assert api.http.get("/connectors/c").json() == {
+        "error_code": 404,
+        "message": "Connector c not found",
+    }
+
+
+def test_numbers_and_booleans_in_a_config_become_the_text_they_were_sent_as(api: Served) -> None:
+    body = json.dumps({"name": "c", "config": SOURCE})[:-2] + ', "a": 1.50, "b": true, "c": 1E3}}'
+    answer = api.http.post(
+        "/connectors", content=body, headers={"content-type": "application/json"}
+    )
+    config = answer.json()["config"]
+    assert (config["a"], config["b"], config["c"]) == ("1.50", "true", "1E3")
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("/connectors/a%2Fb", "Ambiguous URI path separator"),
+        ("/connectors//status", "Ambiguous URI empty segment"),
+        ("/connectors/%2E%2E", "Ambiguous URI path segment"),
+        ("/connectors/a%5Cb", "Suspicious Path Character"),
+        ("/connectors/a%00", "Bad Request"),
+    ],
+)
+def test_paths_that_may_mean_two_things_are_refused(api: Served, path: str, words: str) -> None:
+    answer = api.http.get(path)
+    assert answer.json() == {"error_code": 400, "message": words}
+
+
+@pytest.mark.parametrize("name", ["two words", "ä?", "a+b", "a;b", "50%", "#", "$&'()"])
+def test_names_survive_the_way_through_a_url(api: Served, name: str) -> None:
+    created = api.create(name)
+    assert created.status_code == 201
+    assert httpx.get(created.headers["location"]).json()["name"] == name
+
+
+def test_parameters_in_a_path_segment_and_slashes_at_the_end_do_not_count(api: Served) -> None:
+    api.create()
+    assert api.http.get("/connectors/c;v=1/").json()["name"] == "c"
+
+
+def test_head_answers_as_get_without_a_body(api: Served) -> None:
+    api.create()
+    head = api.http.head("/connectors")
+    assert (head.status_code, head.headers["content-length"], head.content) == (200, "5", b"")
+    assert api.http.head("/connectors/c/pause").status_code == 405
+
+
+def test_options_tell_the_methods(api: Served) -> None:
+    answer = api.http.options("/connectors/x/config")
+    assert answer.headers["allow"] == "HEAD,GET,OPTIONS,PUT,PATCH"
+    assert answer.text == "HEAD, GET, OPTIONS, PUT, PATCH"
+    assert answer.headers["content-type"] == "text/plain"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "headers", "status"),
+    [
+        ("GET", "/nope", {}, 404),
+        ("PATCH", "/connectors", {}, 405),
+        ("GET", "/connectors", {"accept": "text/html"}, 406),
+        ("POST", "/connectors", {"content-type": "text/plain"}, 415),
+        ("POST", "/connectors", {"content-type": "nonsense"}, 400),
+    ],
+)
+def test_what_the_routing_refuses_has_the_common_body(
+    api: Served, method: str, path: str, headers: dict[str, str], status: int
+) -> None:
+    answer = api.http.request(method, path, headers=headers, content=b"{}")
+    assert answer.status_code == status
+    assert answer.json()["error_code"] == status
+
+
+def test_an_error_inside_is_a_500_with_its_text(
+    api: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*args: object, **named: object) -> None:
+        raise ZeroDivisionError("oh no")
+
+    monkeypatch.setattr(api.bench.herder, "connectors", broken)
+    answer = api.http.get("/connectors")
+    assert (answer.status_code, answer.json()["message"]) == (500, "oh no")
+
+
+def test_health_is_answered_while_the_store_can_not_be_reached() -> None:
+    bench = Bench()
+    bench.configs.unreachable.set()
+    with running(bench):
+        served = Served(bench)
+        answer = served.http.get("/health")
+        assert answer.status_code == 503
+        assert answer.json()["status"] == "starting"
+        assert served.http.get("/").json()["kafka_cluster_id"] is None
+        bench.configs.unreachable.clear()
+        assert served.http.get("/connectors").json() == []
+        assert served.http.get("/health").status_code == 200
+        served.close()
+
+
+def test_cors_and_extra_headers() -> None:
+    with running() as bench:
+        served = Served(
+            bench,
+            access_control_allow_origin="http://good.example",
+            access_control_allow_methods="GET,PUT",
+            response_http_headers_config='add X-A: 1; b, "set Cache-Control: no-cache, no-store", '
+            "setDate Expires: 1000",
+        )
+        good = served.http.get("/connectors", headers={"origin": "http://good.example"})
+        assert good.headers["access-control-allow-origin"] == "http://good.example"
+        assert good.headers["vary"] == "Origin"
+        assert good.headers["x-a"] == "1; b"
+        assert good.headers["cache-control"] == "no-cache, no-store"
+        assert good.headers["expires"].endswith("GMT")
+        bad = served.http.get("/connectors", headers={"origin": "http://bad.example"})
+        assert "access-control-allow-origin" not in bad.headers
+        asked = {"origin": "http://good.example", "access-control-request-method": "PUT"}
+        before = served.http.options("/connectors", headers=asked)
+        assert before.headers["access-control-allow-methods"] == "GET,PUT"
+        assert before.headers["access-control-max-age"] == "60"
+        served.close()
+
+
+def test_admin_requests_have_listeners_of_their_own() -> None:
+    with running() as bench:
+        served = Served(bench, admin_listeners="http://127.0.0.1:0")
+        assert served.http.get("/admin/loggers").status_code == 404
+        assert served.listeners.admin is not None
+        port = served.listeners.admin[0].port
+        assert "root" in httpx.get(f"http://127.0.0.1:{port}/admin/loggers").json()
+        assert httpx.get(f"http://127.0.0.1:{port}/connectors").status_code == 404
+        served.close()
+
+
+def test_admin_requests_can_be_switched_off() -> None:
+    with running() as bench:
+        served = Served(bench, admin_listeners="")
+        assert served.http.get("/admin/loggers").status_code == 404
+        assert served.listeners.admin == []
+        served.close()
+
+
+def test_openapi_has_every_operation(api: Served) -> None:
+    document = api.http.get("/openapi.json").json()
+    operations = {
+        (method, path): operation
+        for path, methods in document["paths"].items()
+        for method, operation in methods.items()
+    }
+    assert len(operations) == 28
+    restart = operations["post", "/connectors/{connector}/restart"]
+    assert [item["name"] for item in restart["parameters"]] == [
+        "connector",
+        "includeTasks",
+        "onlyFailed",
+    ]
+    assert "requestBody" in operations["put", "/connectors/{connector}/config"]
+    assert all(operation["description"] for operation in operations.values())
+
+
+def test_a_thousand_connectors_are_shown_in_a_second(api: Served) -> None:
+    for number in range(1000):
+        name = f"c{number}"
+        api.bench.configs.put_connector(name, {**SOURCE, "name": name}, soon())
+    eventually(lambda: len(api.bench.worker.running_tasks()) == 1000, seconds=60)
+    api.bench.herder.health(soon(60))
+    start = time.perf_counter()
+    answer = api.http.get("/connectors?expand=status&expand=info")
+    seconds = time.perf_counter() - start
+    found = answer.json()
+    assert len(found) == 1000
+    assert found["c999"]["status"]["tasks"][0]["state"] == "RUNNING"
+    assert found["c999"]["info"]["type"] == "source"
+    assert seconds < 1.0
