@@ -39,10 +39,10 @@ def run_up(data_dir: Path, port: int, kafka_port: int, extra: Mapping[str, str])
     with EmbeddedKafka(data_dir, port=kafka_port) as kafka:
         say(f"Kafka     {kafka.bootstrap_servers}   data and log in {kafka.data_dir}")
         say(f"REST API  http://127.0.0.1:{port}   Ctrl-C ends both")
-        from penstock import bootstrap
+        from penstock.bootstrap import run_distributed
 
         properties = {**local_worker_properties(kafka.bootstrap_servers, port), **extra}
-        return bootstrap.run_distributed(properties)
+        return run_distributed(properties)
 
 
 def run_kafka(data_dir: Path, port: int, heap_mb: int, extra: Mapping[str, str]) -> int:

@@ -81,9 +81,9 @@ def standalone(
     from penstock.config.properties import load_properties
 
     properties = load_properties(worker)
-    from penstock import bootstrap
+    from penstock.bootstrap import run_standalone
 
-    raise typer.Exit(bootstrap.run_standalone(properties, list(connectors or [])))
+    raise typer.Exit(run_standalone(properties, list(connectors or [])))
 
 
 @app.command()
@@ -103,9 +103,9 @@ def distributed(
             "no worker properties: give a file, or set CONNECT_BOOTSTRAP_SERVERS and the other "
             "CONNECT_* variables"
         )
-    from penstock import bootstrap
+    from penstock.bootstrap import run_distributed
 
-    raise typer.Exit(bootstrap.run_distributed(properties))
+    raise typer.Exit(run_distributed(properties))
 
 
 @app.command()
