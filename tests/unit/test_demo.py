@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.demo import DemoError, Feed, Receipt, line
+from penstock.demo.flow import DemoError, Feed, Receipt, line
 
 
 def write(path: Path, *texts: str) -> None:

@@ -1,0 +1,129 @@
+"""Starts the servers, creates the pipeline, watches the records, ends everything."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import httpx
+from rich.console import Console
+
+from penstock.demo.flow import DemoError, Feed, Flow, Receipt
+from penstock.demo.pipeline import connectors, state_of, worker_properties
+from penstock.demo.view import live_view
+from penstock.errors import PenstockError
+from penstock.jars import classpath
+from penstock.kafka.embedded import EmbeddedKafka
+from penstock.ports import free_port
+from penstock.process import Child
+
+RECORDS = 10_000
+_DELIVERY_SECONDS = 120.0
+_START_SECONDS = 60.0
+_REFRESH_SECONDS = 0.25
+
+
+def run_demo(*, leave: bool) -> int:
+    """Run until Ctrl-C or, with `leave`, until RECORDS have arrived; 0 if all arrived as sent."""
+    console = Console(highlight=False, soft_wrap=True)
+    # Named for SIGINT too: a shell starts background jobs with it ignored.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.default_int_handler)
+    try:
+        with ExitStack() as stack:
+            _Demo(console, stack).run(leave=leave)
+    except KeyboardInterrupt:
+        console.print("Stopped.")
+        return 130 if leave else 0
+    except PenstockError as error:
+        console.print(f"The demo failed: {error}", style="red", markup=False)
+        return 1
+    return 0
+
+
+class _Demo:
+    """Everything the demo starts, in order, on the stack that ends it in reverse."""
+
+    def __init__(self, console: Console, stack: ExitStack) -> None:
+        self._console = console
+        self._stack = stack
+        self._home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="penstock-demo-")))
+        self._source, self._target = self._home / "in.txt", self._home / "out.txt"
+        self._url = f"http://127.0.0.1:{free_port()}"
+
+    def run(self, *, leave: bool) -> None:
+        with self._step("Jars in the cache"):
+            classpath("spark", "broker")
+        with self._step("Kafka up"):
+            kafka = self._stack.enter_context(EmbeddedKafka(self._home / "kafka"))
+        with self._step(f"Worker up at {self._url}"):
+            worker = self._start_worker(kafka)
+        with self._step("Pipeline created through the REST API"):
+            self._create_pipeline()
+        feed = self._stack.enter_context(Feed(self._source, RECORDS if leave else None))
+        self._watch(worker, feed, leave=leave)
+
+    @contextmanager
+    def _step(self, text: str) -> Iterator[None]:
+        begun = time.monotonic()
+        yield
+        self._console.print(f"{text} ({time.monotonic() - begun:.1f} s)", markup=False)
+
+    def _start_worker(self, kafka: EmbeddedKafka) -> Child:
+        properties = self._home / "worker.properties"
+        properties.write_text(worker_properties(kafka.bootstrap_servers, self._url))
+        command = [sys.executable, "-m", "penstock", "distributed", str(properties)]
+        log = self._home / "worker.log"
+        worker = self._stack.enter_context(Child("the worker", command, log=log))
+        worker.wait_until(self._worker_answers, _START_SECONDS, "its REST API answered")
+        return worker
+
+    def _worker_answers(self) -> bool:
+        try:
+            return httpx.get(f"{self._url}/connectors", timeout=5).status_code == httpx.codes.OK
+        except httpx.HTTPError:
+            return False
+
+    def _create_pipeline(self) -> None:
+        self._source.touch()
+        for name, config in connectors(self._source, self._target).items():
+            body = {"name": name, "config": config}
+            answer = httpx.post(f"{self._url}/connectors", json=body, timeout=30)
+            if answer.status_code != httpx.codes.CREATED:
+                raise DemoError(f"creating {name} gave {answer.status_code}: {answer.text}")
+
+    def _watch(self, worker: Child, feed: Feed, *, leave: bool) -> None:
+        receipt = Receipt(self._target)
+        end = time.monotonic() + _DELIVERY_SECONDS
+        caption = f"{self._url}   {self._home}   Ctrl-C ends it"
+        with live_view(self._console, caption) as show:
+            while True:
+                receipt.read()
+                show(Flow(feed.written, receipt.received, receipt.rate()))
+                if leave and receipt.received == RECORDS:
+                    break
+                self._check(worker, receipt, late=leave and time.monotonic() > end)
+                time.sleep(_REFRESH_SECONDS)
+        text = f"{RECORDS:,} records arrived, unchanged and in order."
+        self._console.print(text, style="green")
+
+    def _check(self, worker: Child, receipt: Receipt, *, late: bool) -> None:
+        if not worker.running:
+            raise DemoError(f"the worker ended with status {worker.exit_code}:\n{worker.tail()}")
+        if late:
+            raise DemoError(
+                f"only {receipt.received:,} of {RECORDS:,} records arrived within "
+                f"{_DELIVERY_SECONDS:.0f} s; {self._states()}\n{worker.tail()}"
+            )
+
+    def _states(self) -> str:
+        try:
+            answer = httpx.get(f"{self._url}/connectors?expand=status", timeout=5).json()
+        except (httpx.HTTPError, ValueError) as error:
+            return f"the worker does not answer ({error})"
+        return "; ".join(state_of(name, entry["status"]) for name, entry in answer.items())
