@@ -40,3 +40,12 @@ class _PlainView:
             f"in {flow.records_in:>8,}   out {flow.records_out:>8,}   "
             f"lag {flow.lag:>7,}   {flow.rate:>7,.0f} records/s"
         )
+
+
+def _table(flow: Flow, caption: str) -> Table:
+    table = Table(title="in.txt → demo-lines → out.txt", caption=caption)
+    for heading in ("records in", "records out", "lag", "records/s"):
+        table.add_column(heading, justify="right", min_width=12)
+    cells = (flow.records_in, flow.records_out, flow.lag, round(flow.rate))
+    table.add_row(*(f"{value:,}" for value in cells))
+    return table
