@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from penstock.jars import classpath
-from penstock.java import find_java
 from penstock.kafka.embedded import EmbeddedKafka
 from penstock.testing.oracle import JavaConnect, distributed_properties
 
@@ -59,8 +57,7 @@ def spark() -> Iterator[SparkSession]:
     """One local Spark session with the Kafka and Avro modules."""
     from penstock.plan.session import SparkEngine
 
-    settings = {"spark.master": "local[2]"}
-    engine = SparkEngine(settings, jars=classpath("spark"), java_home=find_java().path)
+    engine = SparkEngine({"spark.master": "local[2]"})
     yield engine.session()
     engine.close()
 
