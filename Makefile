@@ -7,10 +7,10 @@ ARGS   ?=
 
 SHELL         := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev demo test check bench docs format packages
+.PHONY: help setup setup-dev demo test test-unit test-spark test-kafka test-cluster check bench docs format packages
 
 help: ## List the targets
-	@$(PYTHON) -c "import re; [print(f'  make {t:<10} {d}') for t, d in re.findall(r'^([a-z-]+):.*?## (.*)$$', open('Makefile').read(), re.M)]"
+	@$(PYTHON) -c "import re; [print(f'  make {t:<11} {d}') for t, d in re.findall(r'^([a-z-]+)[ :].*?## (.*)$$', open('Makefile').read(), re.M)]"
 
 setup: $(VENV)/.installed ## Make .venv and install Penstock into it
 
@@ -21,6 +21,9 @@ demo: $(VENV)/.installed ## Kafka, a worker and a pipeline, live (ARGS=--exit: e
 
 test: $(VENV)/.installed-dev packages ## The whole test suite (ARGS="tests/unit -k name" for a part)
 	@$(BIN)/python -m pytest $(ARGS)
+
+test-unit test-spark test-kafka test-cluster: test-%: $(VENV)/.installed-dev packages ## One level of the tests
+	@$(BIN)/python -m pytest tests/$* $(ARGS)
 
 check: $(VENV)/.installed-dev ## Lint, types and import contracts
 	$(BIN)/ruff check .
