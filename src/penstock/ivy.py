@@ -55,8 +55,10 @@ Progress = Callable[[int, int, str], None]
 
 
 def print_progress(done: int, total: int, what: str) -> None:
-    """One line for each jar on standard error; on a terminal they overwrite each other."""
+    """A line on standard error that moves on a terminal; elsewhere one now and then."""
     terminal = sys.stderr.isatty()
+    if not terminal and done % 10 and done != total:
+        return
     start, end = ("\r\x1b[2K", "\n" if done == total else "") if terminal else ("", "\n")
     sys.stderr.write(f"{start}Fetching jars {done}/{total} {what}{end}")
     sys.stderr.flush()
