@@ -1,21 +1,24 @@
 """Everything a plugin author needs. Nothing here imports Spark."""
 
-from penstock.api.connector import Connector, ConnectorContext, PartitionKey, SinkConnector
-from penstock.api.connector import SourceConnector as SourceConnector
+from penstock.api.connector import (
+    Connector,
+    ConnectorContext,
+    PartitionKey,
+    SinkConnector,
+    SourceConnector,
+)
 from penstock.api.converter import Converter, HeaderConverter, Layout
 from penstock.api.envelope import Envelope, Part
 from penstock.api.plugin import Plugin, PluginKind, Side
 from penstock.api.sink import (
     FrameSinkTask,
     OffsetRange,
-    RecordSinkTask,
     SinkBatch,
     SinkContext,
     SinkTask,
 )
 from penstock.api.source import (
     FrameSourceTask,
-    RecordSourceTask,
     SourceBatch,
     SourceContext,
     SourceTask,
@@ -38,8 +41,6 @@ __all__ = [
     "PartitionKey",
     "Plugin",
     "PluginKind",
-    "RecordSinkTask",
-    "RecordSourceTask",
     "Side",
     "SinkBatch",
     "SinkConnector",

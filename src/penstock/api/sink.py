@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from penstock.data.record import SinkRecord, TopicPartition
+    from penstock.data.record import TopicPartition
     from penstock.data.schema import Schema
 
 
@@ -55,10 +55,10 @@ class SinkBatch:
 
 
 class SinkTask(ABC):
-    """Root of sink tasks: choose FrameSinkTask or RecordSinkTask.
+    """Root of sink tasks: subclass FrameSinkTask.
 
-    Life, all on the task's own thread: constructed, start(), then any number of opened(), write
-    or put, closed(), and at the end stop(). stop() is also called when start() failed.
+    Life, all on the task's own thread: constructed, start(), then any number of opened(),
+    write(), closed(), and at the end stop(). stop() is also called when start() failed.
     """
 
     @abstractmethod
@@ -96,11 +96,3 @@ class FrameSinkTask(SinkTask):
     def discard(self, batch: SinkBatch) -> None:
         """The write of this batch failed half-way: undo what can be undone. May be called alone."""
         del batch
-
-
-class RecordSinkTask(SinkTask):
-    """A sink in plain Python that receives records one list at a time."""
-
-    @abstractmethod
-    def put(self, records: Sequence[SinkRecord]) -> None:
-        """Return only when the target has the records, or raise."""

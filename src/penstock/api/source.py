@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from penstock.api.connector import PartitionKey
-    from penstock.data.record import SourceRecord
     from penstock.data.schema import Schema
 
 
@@ -54,10 +53,10 @@ class SourceBatch:
 
 
 class SourceTask(ABC):
-    """Root of source tasks: choose FrameSourceTask or RecordSourceTask.
+    """Root of source tasks: subclass FrameSourceTask.
 
-    Life, all on the task's own thread: constructed, start(), read or poll again and again,
-    stop(). stop() is also called when start() failed.
+    Life, all on the task's own thread: constructed, start(), read() again and again, stop().
+    stop() is also called when start() failed.
     """
 
     @abstractmethod
@@ -90,16 +89,4 @@ class FrameSourceTask(SourceTask):
 
     def committed(self) -> None:
         """Called after the last batch was written to Kafka and its offsets stored."""
-        return
-
-
-class RecordSourceTask(SourceTask):
-    """A source in plain Python that hands over records one list at a time."""
-
-    @abstractmethod
-    def poll(self) -> Sequence[SourceRecord]:
-        """The next records; empty when there are none. May wait up to a second."""
-
-    def committed(self) -> None:
-        """Called after the records of the last poll were written and their offsets stored."""
         return

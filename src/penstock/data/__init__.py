@@ -1,23 +1,13 @@
 """Connect's data model in plain Python."""
 
-from penstock.data.record import (
-    Header,
-    SchemaAndValue,
-    SinkRecord,
-    SourceRecord,
-    TaskId,
-    TopicPartition,
-)
+from penstock.data.record import SchemaAndValue, TaskId, TopicPartition
 from penstock.data.schema import Field, Schema, SchemaType, Struct
 
 __all__ = [
     "Field",
-    "Header",
     "Schema",
     "SchemaAndValue",
     "SchemaType",
-    "SinkRecord",
-    "SourceRecord",
     "Struct",
     "TaskId",
     "TopicPartition",

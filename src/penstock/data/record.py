@@ -1,8 +1,7 @@
-"""A record as plain Python: what custom plugins and the error reports see."""
+"""Names of what Connect moves: partitions, tasks, values with their schemas."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,39 +36,3 @@ class SchemaAndValue:
 
     schema: Schema | None
     value: Any
-
-
-@dataclass(frozen=True, slots=True)
-class Header:
-    """One header of a record."""
-
-    key: str
-    schema: Schema | None
-    value: Any
-
-
-@dataclass(frozen=True, slots=True)
-class SourceRecord:
-    """What a record source hands over; offsets are Connect's partition and offset maps."""
-
-    topic: str
-    key: SchemaAndValue
-    value: SchemaAndValue
-    source_partition: Mapping[str, Any]
-    source_offset: Mapping[str, Any] | None
-    partition: int | None = None
-    timestamp: int | None = None
-    headers: tuple[Header, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class SinkRecord:
-    """What a record sink receives."""
-
-    topic: str
-    partition: int
-    offset: int
-    key: SchemaAndValue
-    value: SchemaAndValue
-    timestamp: int | None = None
-    headers: tuple[Header, ...] = ()

@@ -172,8 +172,7 @@ class KafkaDeadLetters:
 
 def _of_shape(task_class: type[Any], shape: type[Any]) -> type[Any]:
     if not issubclass(task_class, shape):
-        message = f"{task_class.__qualname__} is not a {shape.__name__}: tasks of other shapes"
-        raise PluginError(f"{message} are not supported")
+        raise PluginError(f"{task_class.__qualname__} must be a {shape.__name__}")
     return task_class
 
 
