@@ -22,6 +22,15 @@ def hash_order(keys: Iterable[str]) -> list[str]:
     return sorted(found, key=lambda key: _spread(key) & (size - 1))
 
 
+def copied_order(keys: Iterable[str]) -> list[str]:
+    """The same for a HashMap that was made as a copy, whose table is as small as can be."""
+    found = list(dict.fromkeys(keys))
+    wanted, size = int(len(found) / _LOAD + 1), 1
+    while size < wanted:
+        size *= 2
+    return sorted(found, key=lambda key: _spread(key) & (size - 1))
+
+
 def _spread(key: str) -> int:
     code = 0
     data = key.encode("utf-16-be", "surrogatepass")

@@ -10,7 +10,7 @@ from penstock.api.plugin import PluginKind
 from penstock.config import ConfigDef, Type
 from penstock.config.values import HIDDEN
 from penstock.errors import BadRequestError, PenstockError
-from penstock.herder.hash_order import hash_order
+from penstock.herder.hash_order import copied_order
 from penstock.plugins import CONNECTORS, Plugins
 from penstock.settings import CLIENT_KEYS
 
@@ -66,7 +66,7 @@ class Secrets:
         given = self.masked(
             {name: "null" if text is None else text for name, text in config.items()}
         )
-        shown = ", ".join(f"{name}={given[name]}" for name in hash_order(given))
+        shown = ", ".join(f"{name}={given[name]}" for name in copied_order(given))
         raise BadRequestError(f"Connector config {{{shown}}} contains no connector type")
 
     def _names(self, config: Mapping[str, str | None]) -> frozenset[str]:

@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 
 from penstock.clock import Deadline
 from penstock.data.record import TaskId
-from penstock.errors import ConflictError, NotFoundError
+from penstock.errors import BadRequestError, ConflictError, NotFoundError
 from penstock.herder.commands import CommandThread
 from penstock.herder.conductor import Conductor
 from penstock.herder.herder import ConfigMap
@@ -128,6 +128,8 @@ class Writes:
         within(
             "validating the connector's config", lambda: self._validation.check(config), deadline
         )
+        if any(value is None for value in config.values()):
+            raise BadRequestError("Null value can not be supplied as the configuration value.")
         return {key: value for key, value in config.items() if value is not None}
 
     def _replace(self, name: str, config: Mapping[str, str], deadline: Deadline) -> None:

@@ -94,6 +94,13 @@ def test_a_config_without_a_class_is_refused_without_its_passwords() -> None:
         )
 
 
+def test_null_is_no_value_even_where_the_connector_says_nothing() -> None:
+    with running() as bench:
+        with pytest.raises(BadRequestError, match="Null value can not be supplied"):
+            bench.herder.create_connector("c", {**SOURCE, "name": "c", "topic": None}, None, soon())
+        assert bench.configs.log == []
+
+
 def test_a_patch_can_not_rename() -> None:
     with running() as bench:
         bench.create()

@@ -1,0 +1,341 @@
+"""Where Penstock's REST API differs from Kafka Connect's on purpose: the one table.
+
+Each difference makes the two answers comparable again, and nothing else does. Running this module
+prints docs/rest-differences.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tests.cluster.rest_cases import Case
+
+Json = Any
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer, with the side's own addresses already replaced."""
+
+    status: int
+    headers: dict[str, str]
+    body: Json
+
+    @property
+    def message(self) -> str:
+        return str(self.body.get("message", "")) if isinstance(self.body, dict) else ""
+
+    def with_message(self, text: str) -> Answer:
+        return replace(self, body={**self.body, "message": text})
+
+
+Pair = tuple[Answer, Answer]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """`apply` gets (theirs, ours) and returns them with this one difference taken away."""
+
+    what: str
+    why: str
+    apply: Callable[[Case, Answer, Answer], Pair]
+
+
+_IGNORED = ("date", "server", "content-length", "transfer-encoding", "connection", "cache-control")
+
+
+def _transport(case: Case, theirs: Answer, ours: Answer) -> Pair:
+    del case
+
+    def kept(answer: Answer) -> Answer:
+        headers = {name: text for name, text in answer.headers.items() if name not in _IGNORED}
+        return replace(answer, headers=headers)
+
+    return kept(theirs), kept(ours)
+
+
+def _commit(case: Case, theirs: Answer, ours: Answer) -> Pair:
+    if case.path != "/" or not isinstance(ours.body, dict) or "commit" not in ours.body:
+        return theirs, ours
+    return theirs, replace(ours, body={**ours.body, "commit": theirs.body["commit"]})
+
+
+_INTERNAL = re.compile(
+    r"REDACTED|^Cannot (invoke|deserialize|construct)|^Unrecognized (token|field)|^Unexpected"
+)
+
+
+def _jackson(case: Case, theirs: Answer, ours: Answer) -> Pair:
+    del case
+    if theirs.status != 500 or not _INTERNAL.search(theirs.message) or not ours.message:
+        return theirs, ours
+    return theirs, ours.with_message(theirs.message)
+
+
+def _html(case: Case, theirs: Answer, ours: Answer) -> Pair:
+    del case
+    if not str(theirs.body).startswith("<html>") or ours.body.get("error_code") != theirs.status:
+        return theirs, ours
+    return theirs, replace(ours, headers=theirs.headers, body=theirs.body)
+
+
+_CLASS_NAMES = re.compile(r"^(org\.apache\.[\w.$]+Exception: )+")
+
+
+def _exception_names(case: Case, theirs: Answer, ours: Answer) -> Pair:
+    del case
+    if not theirs.message:
+        return theirs, ours
+    return theirs.with_message(_CLASS_NAMES.sub("", theirs.message)), ours
+
+
+def _plugin_place(case: Case, theirs: Answer, ours: Answer) -> Pair:
+    del case
+    if "PluginDesc" not in theirs.message:
+        return theirs, ours
+    place = re.compile(r", location='[^']*'")
+    one, other = place.sub("", theirs.message), place.sub("", ours.message)
+    return theirs.with_message(one), ours.with_message(other)
+
+
+_SHOWN_CONFIG = re.compile(r"^(Connector config \{)(.*)(\} contains no connector type)$")
+
+
+def _shown_config(case: Case, theirs: Answer, ours: Answer) -> Pair:
+    del case
+
+    def ordered(answer: Answer) -> Answer:
+        found = _SHOWN_CONFIG.match(answer.message)
+        if found is None:
+            return answer
+        parts = ", ".join(sorted(found[2].split(", ")))
+        return answer.with_message(f"{found[1]}{parts}{found[3]}")
+
+    return ordered(theirs), ordered(ours)
+
+
+def _rename(case: Case, theirs: Answer, ours: Answer) -> Pair:
+    renames = case.method == "PATCH" and case.body == '{"name": "other"}'
+    if not renames or (theirs.status, ours.status) != (200, 400):
+        return theirs, ours
+    assert "doesn't match connector name in the URL" in ours.message
+    return theirs, theirs
+
+
+def _documentation(case: Case, theirs: Answer, ours: Answer) -> Pair:
+    if not case.path.startswith("/connector-plugins"):
+        return theirs, ours
+    return replace(theirs, body=_without_words(theirs.body)), replace(
+        ours, body=_without_words(ours.body)
+    )
+
+
+def _without_words(value: Json) -> Json:
+    if isinstance(value, list):
+        return [_without_words(item) for item in value]
+    if isinstance(value, dict):
+        return {
+            name: _without_words(item) for name, item in value.items() if name != "documentation"
+        }
+    return value
+
+
+def _fewer_plugins(case: Case, theirs: Answer, ours: Answer) -> Pair:
+    if "connectorsOnly=false" in case.path and isinstance(ours.body, list):
+        known = [plugin for plugin in theirs.body if plugin in ours.body]
+        return replace(theirs, body=known), ours
+    if "/validate" in case.path and isinstance(ours.body, dict) and "configs" in ours.body:
+        return replace(theirs, body=_common(theirs.body, ours.body)), ours
+    return theirs, ours
+
+
+def _common(theirs: Json, ours: Json) -> Json:
+    """Recommended values without the plugins that are not there yet."""
+    shown = {
+        entry["value"]["name"]: entry["value"]["recommended_values"]
+        for entry in ours["configs"]
+        if entry["value"] is not None
+    }
+
+    def kept(entry: Json) -> Json:
+        value = entry["value"]
+        if value is None:
+            return entry
+        known = [
+            text for text in value["recommended_values"] if text in shown.get(value["name"], ())
+        ]
+        return {**entry, "value": {**value, "recommended_values": known}}
+
+    return {**theirs, "configs": [kept(entry) for entry in theirs["configs"]]}
+
+
+def _loggers(case: Case, theirs: Answer, ours: Answer) -> Pair:
+    if not case.path.startswith("/admin/loggers") or case.method != "GET":
+        return theirs, ours
+    if theirs.status != 200 or ours.status != 200:
+        return theirs, ours
+    return replace(theirs, body=_stamped(theirs.body)), replace(ours, body=_stamped(ours.body))
+
+
+def _stamped(body: Json) -> Json:
+    if "level" not in body:
+        assert set(body["root"]) == {"level", "last_modified"}
+        return sorted({tuple(entry) for entry in body.values()})
+    assert body["last_modified"] is None or body["last_modified"] > 1_600_000_000_000
+    return {**body, "last_modified": body["last_modified"] is not None}
+
+
+def _traces(case: Case, theirs: Answer, ours: Answer) -> Pair:
+    del case
+    return replace(theirs, body=_without_traces(theirs.body)), replace(
+        ours, body=_without_traces(ours.body)
+    )
+
+
+def _without_traces(value: Json) -> Json:
+    if isinstance(value, list):
+        return [_without_traces(item) for item in value]
+    if isinstance(value, dict):
+        return {
+            name: "…" if name == "trace" and item else _without_traces(item)
+            for name, item in value.items()
+        }
+    return value
+
+
+def _name_lists(case: Case, theirs: Answer, ours: Answer) -> Pair:
+    if case.path.rstrip("/") != "/connectors" or not isinstance(theirs.body, list):
+        return theirs, ours
+    return replace(theirs, body=sorted(theirs.body)), replace(ours, body=sorted(ours.body))
+
+
+DIFFERENCES = (
+    Difference(
+        "`Server` names Penstock; long answers have a `Content-Length` instead of chunks.",
+        "It is another server. Clients read neither.",
+        _transport,
+    ),
+    Difference(
+        "`commit` in `GET /` names the Penstock build.",
+        "`version` stays Kafka's, because clients switch features on by it; there is no such "
+        "commit of Kafka's to name.",
+        _commit,
+    ),
+    Difference(
+        "The text of a 500 for a body that can't be read says in plain words what is wrong.",
+        "Kafka Connect repeats messages of its JSON library and of the Java runtime, which name "
+        "Java classes. The status is the same.",
+        _jackson,
+    ),
+    Difference(
+        "A path or header that the server itself refuses with 400 gets the usual JSON body.",
+        "Kafka Connect answers with an HTML page of its web server there.",
+        _html,
+    ),
+    Difference(
+        "Texts do not begin with names of Java exceptions.",
+        "They appear or not depending on which thread found the error, and say nothing.",
+        _exception_names,
+    ),
+    Difference(
+        "The list of available connectors in an error has another `location`.",
+        "Plugins are Python modules, not jars in a folder.",
+        _plugin_place,
+    ),
+    Difference(
+        "`Connector config {…} contains no connector type` may list the keys in another order, "
+        "hides passwords and does not resolve `${…}`.",
+        "The order is that of a Java hash map; resolved secrets must not appear in answers.",
+        _shown_config,
+    ),
+    Difference(
+        "`PATCH` of a config refuses to change `name` (400).",
+        "Kafka Connect stores the other name, and the connector then works under two names.",
+        _rename,
+    ),
+    Difference(
+        "`documentation` of keys is in our own words.",
+        "It is text for people.",
+        _documentation,
+    ),
+    Difference(
+        "Lists of plugins and recommended classes are shorter.",
+        "Transformations that are not built yet are not listed.",
+        _fewer_plugins,
+    ),
+    Difference(
+        "Loggers are Python's, so their names differ; `last_modified` is another moment.",
+        "The levels and the rules for changing them are the same.",
+        _loggers,
+    ),
+    Difference(
+        "`trace` holds a Python traceback.",
+        "It is where the error was raised.",
+        _traces,
+    ),
+    Difference(
+        "Names in `GET /connectors` are sorted.",
+        "Kafka Connect's order is that of a Java hash map.",
+        _name_lists,
+    ),
+)
+#: Those that no request of the comparison can show, each with the test that does.
+UNCOMPARED = (
+    (
+        "Values of password-typed keys come back as `[hidden]`, in configs, task configs and "
+        "errors; sent back so, the stored value stays. References such as `${file:…}` are shown.",
+        "Kafka Connect shows them in clear. (tests/unit/herder/test_requests.py)",
+    ),
+    (
+        "`null` as the value of one of a connector's own keys is refused (400), as it is for all "
+        "other keys.",
+        "Kafka Connect stores it, and the connector fails later. "
+        "(tests/unit/herder/test_requests.py)",
+    ),
+    (
+        "`GET /health` answers 503 at once while the worker starts.",
+        "Kafka Connect waits up to 10 s first, longer than most probes do. "
+        "(tests/unit/rest/test_api.py)",
+    ),
+    (
+        "Replacing a config by the same config does not restart a connector unless it has failed.",
+        "Nothing was changed, so nothing is disturbed. (tests/unit/herder/test_life_cycle.py)",
+    ),
+    (
+        "A standalone worker answers as a distributed one does: 404 for what does not exist, "
+        "`tasks` filled in shortly after creation.",
+        "Standalone Kafka Connect answers 500 with texts of the Java runtime to several of these.",
+    ),
+    (
+        "Restarting a task of a stopped connector is a 404.",
+        "Kafka Connect answers 409 or 404, depending on how far the stop has come.",
+    ),
+    (
+        "`POST /connectors/{c}/tasks` and `PUT /connectors/{c}/fence` are always refused.",
+        "They are for other workers of a group, of which there are none yet.",
+    ),
+)
+
+
+def page() -> str:
+    """docs/rest-differences.md."""
+    rows = [(found.what, found.why) for found in DIFFERENCES] + list(UNCOMPARED)
+    lines = [
+        "# Differences from Kafka Connect's REST API",
+        "",
+        "Status codes, bodies, error texts and headers are those of Apache Kafka Connect 4.1.1, "
+        "except for these. `tests/cluster/test_rest_differential.py` sends the same requests to "
+        "both and allows nothing else.",
+        "",
+        "| Difference | Reason |",
+        "| --- | --- |",
+        *(f"| {what} | {why} |" for what, why in rows),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    print(page(), end="")  # noqa: T201

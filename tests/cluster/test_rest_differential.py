@@ -1,0 +1,124 @@
+"""The same requests to the real Kafka Connect and to Penstock: the answers must be the same."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from penstock.testing.connect import ConnectProcess, distributed_properties
+from penstock.testing.oracle import JavaConnect
+from penstock.testing.waiting import eventually
+from penstock.testing.worker import PenstockWorker
+from tests.cluster.rest_cases import Case, Until, cases
+from tests.cluster.rest_differences import DIFFERENCES, Answer, page
+
+pytestmark = pytest.mark.timeout(600)
+
+CASES = list(cases())
+DOCUMENT = Path(__file__).parents[2] / "docs" / "rest-differences.md"
+
+
+@dataclass
+class Side:
+    """One of the two workers, and what it calls things."""
+
+    name: str
+    worker: ConnectProcess
+    folder: Path
+    answers: list[Answer] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.http = httpx.Client(base_url=self.worker.url, timeout=100)
+        self.own = {"{topic}": f"rest-{self.name}", "{out}": str(self.folder / "out.txt")}
+        self.own["{in}"] = str(self.folder / "in.txt")
+
+    def play(self, case: Case) -> None:
+        if case.until is not None:
+            self.wait(case.until)
+        body = None if case.body is None else self.filled(case.body).encode()
+        request = self.http.build_request(
+            case.method, self.filled(case.path), content=body, headers=dict(case.headers)
+        )
+        if "content-type" not in case.headers:
+            request.headers.pop("content-type", None)
+        self.answers.append(self.neutral(self.http.send(request)))
+
+    def wait(self, until: Until) -> None:
+        wanted = (until.state, list(until.task_states))
+        eventually(lambda: self.states(until.connector), lambda found: found == wanted, seconds=60)
+        if until.topics:
+            path = f"/connectors/{until.connector}/topics"
+            eventually(lambda: self.http.get(path).json()[until.connector]["topics"], seconds=60)
+
+    def states(self, connector: str) -> tuple[str, list[str]] | int:
+        answer = self.http.get(f"/connectors/{connector}/status")
+        if answer.status_code != httpx.codes.OK:
+            return answer.status_code
+        status = answer.json()
+        return status["connector"]["state"], [task["state"] for task in status["tasks"]]
+
+    def filled(self, text: str) -> str:
+        for mark, own in self.own.items():
+            text = text.replace(mark, own)
+        return text
+
+    def neutral(self, response: httpx.Response) -> Answer:
+        address = self.worker.url.removeprefix("http://")
+
+        def replaced(text: str) -> str:
+            for mark, own in {**self.own, "{address}": address}.items():
+                text = text.replace(own, mark)
+            return text
+
+        headers = {name: replaced(text) for name, text in response.headers.items()}
+        return Answer(response.status_code, headers, _body(replaced(response.text)))
+
+
+def _body(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+@pytest.fixture(scope="module")
+def sides(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Side, Side]]:
+    """Both workers, after all requests were sent to each."""
+    found = []
+    folder = tmp_path_factory.mktemp("rest")
+    java = JavaConnect(
+        folder / "java",
+        distributed_properties(kafka, "rest-java") | {"scheduled.rebalance.max.delay.ms": "0"},
+    )
+    ours = PenstockWorker(folder / "penstock", distributed_properties(kafka, "rest-penstock"))
+    with java, ours:
+        for name, worker in (("java", java), ("ours", ours)):
+            side = Side(name, worker, worker.directory)
+            (side.folder / "in.txt").write_text("one\ntwo\n")
+            for case in CASES:
+                side.play(case)
+            found.append(side)
+        yield found[0], found[1]
+
+
+def test_there_are_enough_requests() -> None:
+    assert len(CASES) >= 150
+
+
+@pytest.mark.parametrize("number", range(len(CASES)), ids=[str(case)[:100] for case in CASES])
+def test_the_answer_is_the_same(sides: tuple[Side, Side], number: int) -> None:
+    case = CASES[number]
+    theirs, ours = (side.answers[number] for side in sides)
+    for difference in DIFFERENCES:
+        theirs, ours = difference.apply(case, theirs, ours)
+    assert ours == theirs
+
+
+def test_the_document_has_the_table() -> None:
+    assert DOCUMENT.read_text(encoding="utf-8") == page()
