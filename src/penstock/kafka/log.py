@@ -21,7 +21,8 @@ from penstock.kafka.clients import Admin, Edge, LogReader, LogRecord, LogWriter,
 log = logging.getLogger(__name__)
 
 # The longest a stop waits for the follower; it costs one wake-up in this time when idle.
-_POLL_SECONDS: Final = 1.0
+_POLL_SECONDS: Final = 0.3
+_STOP_SECONDS: Final = 2.0
 _RETRY_SECONDS: Final = 1.0
 
 
@@ -116,7 +117,7 @@ class CompactedLog:
         with self._moved:
             self._moved.notify_all()
         if self._follower is not None:
-            self._follower.join(2 * _POLL_SECONDS)
+            self._follower.join(_STOP_SECONDS)
         if self._writer is not None:
             self._writer.close()
 

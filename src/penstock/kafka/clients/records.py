@@ -24,8 +24,9 @@ _READER: Final[Mapping[str, Any]] = {
     "enable.auto.commit": False,
     # Tells how far the reader is even where the last offsets hold no record (transactions).
     "enable.partition.eof": True,
-    # A broker answers at once when there is something; otherwise one request in this time.
-    "fetch.wait.max.ms": 5000,
+    # A broker answers at once when there is something. Longer would save little and cost at the
+    # start: a partition is not asked for until the answer for those before it has come.
+    "fetch.wait.max.ms": 500,
     "queued.max.messages.kbytes": 8192,
 }
 _WRITER: Final[Mapping[str, Any]] = {

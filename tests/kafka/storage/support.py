@@ -1,0 +1,34 @@
+"""What the tests of the storage share."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from penstock.clock import Deadline
+
+
+def soon(seconds: float = 30.0) -> Deadline:
+    return Deadline.after(seconds)
+
+
+def wait_until(condition: Callable[[], bool], what: str, seconds: float = 30.0) -> None:
+    deadline, pause = soon(seconds), threading.Event()
+    while not condition():
+        deadline.check(f"waiting until {what}")
+        pause.wait(0.02)
+
+
+def worker_properties(kafka: str, name: str) -> dict[str, str]:
+    """The properties a distributed worker needs to find its topics."""
+    return {
+        "bootstrap.servers": kafka,
+        "group.id": name,
+        "config.storage.topic": f"{name}-configs",
+        "config.storage.replication.factor": "1",
+        "offset.storage.topic": f"{name}-offsets",
+        "offset.storage.replication.factor": "1",
+        "offset.storage.partitions": "5",
+        "status.storage.topic": f"{name}-status",
+        "status.storage.replication.factor": "1",
+    }
