@@ -90,7 +90,7 @@ def test_a_config_without_a_class_is_refused_without_its_passwords() -> None:
         with pytest.raises(BadRequestError) as caught:
             bench.herder.create_connector("c", {"name": "c", "my.password": "x"}, None, soon())
         assert str(caught.value) == (
-            "Connector config {my.password=[hidden], name=c} contains no connector type"
+            "Connector config {name=c, my.password=[hidden]} contains no connector type"
         )
 
 
