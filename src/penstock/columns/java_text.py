@@ -1,9 +1,9 @@
 """The text that Java's String.valueOf() gives for a Connect value, as a column expression.
 
 Where Java's own text says nothing, or not the same twice, this differs on purpose:
-bytes are shown in base64 (Java shows the identity of the array), the entries of a map come in
-the order they have (Java: the order of their hashes), dates are shown in UTC (Java: the worker's
-zone).
+bytes are shown as hexadecimal digits (Java shows the identity of the array), the entries of a
+map come in the order they have (Java: the order of their hashes), dates are shown in UTC (Java:
+the worker's zone).
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _simple_text(schema: Schema, value: Column) -> Column:
     if schema.is_decimal:
         return _decimal_text(schema.scale, value)
     if schema.type is SchemaType.BYTES:
-        return F.base64(value)
+        return F.lower(F.hex(value))
     if schema.name == DATE and schema.type is SchemaType.INT32:
         return _date_text(value.cast("bigint") * _DAY_MILLIS, value)
     if schema.name == TIME and schema.type is SchemaType.INT32:
@@ -97,7 +97,7 @@ def _decimal_text(scale: int, value: Column) -> Column:
     plain = value.cast("string")
     if -scale >= _LEAST_PLAIN_EXPONENT:
         return plain
-    stripped = F.ltrim(F.lit("0"), F.regexp_replace(plain, "[-.]", ""))
+    stripped = F.ltrim(F.regexp_replace(plain, "[-.]", ""), F.lit("0"))
     digits = F.when(stripped == "", F.lit("0")).otherwise(stripped)
     exponent = F.length(digits) - 1 - scale
     sign = F.when(plain.startswith("-"), F.lit("-")).otherwise(F.lit(""))

@@ -29,9 +29,11 @@ def copied_schema(schema: Schema, fields: Sequence[Field]) -> Schema:
     """A struct with other fields. As in Kafka it is neither optional, nor has it a default.
 
     Raises:
-        DataError: two fields have the same name.
+        DataError: two fields have the same name, or one has none.
     """
     names = [field.name for field in fields]
+    if "" in names:
+        raise DataError("fieldName cannot be null.")
     for place, name in enumerate(names):
         if name in names[:place]:
             raise DataError(f"Cannot create field because of field name duplication {name}")
