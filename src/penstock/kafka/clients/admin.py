@@ -26,6 +26,7 @@ _NO_SUCH_TOPIC: Final = 3
 _EXISTS: Final = 36
 _POLL_SECONDS: Final = 0.05
 _RETRY_SECONDS: Final = 0.2
+_LEAST_SECONDS: Final = 1.0
 
 
 class Edge(Enum):
@@ -229,14 +230,15 @@ class Admin:
                 return call(self._connected(deadline))
             except Exception as error:
                 failure = python_failure(error, step)
-                if not isinstance(failure, RetriableError) or deadline.expired:
+                if not isinstance(failure, RetriableError) or deadline.remaining() < _LEAST_SECONDS:
                     raise failure from error
             deadline.clock.wait(pause, _RETRY_SECONDS)
 
     def _connected(self, deadline: Deadline) -> KafkaAdminClient:
         with self._lock:
             if self._client is None:
-                self._client = python_admin(self._properties, deadline.remaining())
+                # A little less than there is, so that its own error is the one that is seen.
+                self._client = python_admin(self._properties, 0.9 * deadline.remaining())
             return self._client
 
     def _check(self, outcomes: Iterable[type[Exception]], step: str) -> None:

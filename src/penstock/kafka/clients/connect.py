@@ -13,10 +13,11 @@ from typing import Any, Final
 
 import confluent_kafka
 from kafka import KafkaAdminClient
+from kafka.errors import KafkaTimeoutError
 from kafka.net.sasl.oauth import AbstractTokenProvider
 
 from penstock.clock import Clock, SystemClock
-from penstock.errors import ConfigError, SetupError
+from penstock.errors import ConfigError, RetriableError, SetupError
 from penstock.kafka.clients.failures import librdkafka_failure, python_failure
 from penstock.kafka.options import Role, kafka_python_settings, librdkafka_settings
 from penstock.kafka.security import OAuth
@@ -82,10 +83,15 @@ def python_admin(properties: Mapping[str, str], bootstrap_seconds: float) -> Kaf
     if settings.oauth is not None:
         values["sasl_oauth_token_provider"] = ClientCredentials(settings.oauth)
     values["bootstrap_timeout_ms"] = max(1, int(bootstrap_seconds * 1000))
+    where = properties.get("bootstrap.servers", "localhost")
     try:
         return KafkaAdminClient(**values)
+    except KafkaTimeoutError as error:
+        raise RetriableError(
+            f"no broker answered at {where}; is Kafka running there, and do security.protocol, "
+            "sasl.* and ssl.* fit it?"
+        ) from error
     except Exception as error:
-        where = properties.get("bootstrap.servers", "localhost")
         raise python_failure(error, f"connecting to Kafka at {where}") from error
 
 

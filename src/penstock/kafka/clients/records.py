@@ -65,6 +65,11 @@ class LastError:
     def __call__(self, error: KafkaError) -> None:
         self._error = error
 
+    def check(self, step: str) -> None:
+        """Raise it if waiting does not help."""
+        if self._error is not None and not is_transient(self._error):
+            raise event_failure(self._error, step)
+
     def hint(self) -> str:
         return "" if self._error is None else f" (last error: {self._error.str()})"
 
@@ -85,8 +90,10 @@ class LogReader:
         try:
             found = self._consumer.list_topics(self._topic, timeout=deadline.remaining())
         except KafkaException as error:
+            self._consumer.poll(0)  # lets the library tell its reasons
+            self._errors.check(step)
             deadline.check(step + self._errors.hint())
-            raise librdkafka_failure(error, step) from error
+            raise librdkafka_failure(error, step + self._errors.hint()) from error
         topic = found.topics[self._topic]
         if topic.error is not None:
             raise event_failure(topic.error, step)

@@ -1,0 +1,141 @@
+"""Java's security properties, as a user has them, against a broker that insists on them."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from penstock.clock import Deadline
+from penstock.data.record import TopicPartition
+from penstock.errors import PenstockError
+from penstock.kafka.clients import Admin, GroupConsumer, LogReader, LogWriter, TopicSpec
+from penstock.kafka.embedded import EmbeddedKafka
+from penstock.ports import free_port
+from tests.kafka.clients.support import Recorder, soon, take
+
+PASSWORD = 'it\'s "x";='
+_JAVA_QUOTED = PASSWORD.replace("\\", "\\\\").replace('"', '\\"')
+PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
+
+
+@dataclass(frozen=True)
+class Secured:
+    sasl_ssl: str
+    ssl: str
+    directory: Path
+
+
+def _openssl(*arguments: str | Path) -> None:
+    subprocess.run(["openssl", *map(str, arguments)], check=True, capture_output=True)
+
+
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An authority, and one identity signed by it for the broker and its clients."""
+    at = tmp_path_factory.mktemp("tls")
+    _openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=ca",
+             "-keyout", at / "ca.key", "-out", at / "ca.pem")  # fmt: skip
+    _openssl("req", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=node", "-keyout", at / "k.pem",
+             "-out", at / "csr.pem")  # fmt: skip
+    (at / "ext").write_text("subjectAltName=IP:127.0.0.1,DNS:localhost\n")
+    _openssl("x509", "-req", "-in", at / "csr.pem", "-CA", at / "ca.pem", "-CAkey", at / "ca.key",
+             "-CAcreateserial", "-days", "2", "-extfile", at / "ext",
+             "-out", at / "c.pem")  # fmt: skip
+    (at / "identity.pem").write_text((at / "k.pem").read_text() + (at / "c.pem").read_text())
+    return at
+
+
+@pytest.fixture(scope="module")
+def secured(certificates: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
+    plain, controller, sasl_ssl, ssl = (free_port() for _ in range(4))
+    host = "127.0.0.1"
+    open_ = f"PLAINTEXT://{host}:{plain}"
+    closed = f"SASL_SSL://{host}:{sasl_ssl},SSL://{host}:{ssl}"
+    jaas = f'{PLAIN} required username="a" password="a" user_alice="{_JAVA_QUOTED}";'
+    properties = {
+        "listeners": f"{open_},{closed},CONTROLLER://{host}:{controller}",
+        "advertised.listeners": f"{open_},{closed}",
+        "listener.security.protocol.map": (
+            "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_SSL:SASL_SSL"
+        ),
+        "sasl.enabled.mechanisms": "PLAIN",
+        # A .properties file has escapes of its own.
+        "listener.name.sasl_ssl.plain.sasl.jaas.config": jaas.replace("\\", "\\\\"),
+        "ssl.keystore.type": "PEM",
+        "ssl.keystore.location": str(certificates / "identity.pem"),
+        "ssl.truststore.type": "PEM",
+        "ssl.truststore.location": str(certificates / "ca.pem"),
+        "listener.name.ssl.ssl.client.auth": "required",
+    }
+    node = EmbeddedKafka(
+        tmp_path_factory.mktemp("secured"),
+        port=plain,
+        controller_port=controller,
+        properties=properties,
+    )
+    with node:
+        yield Secured(f"{host}:{sasl_ssl}", f"{host}:{ssl}", certificates)
+
+
+def by_password(secured: Secured, password: str = _JAVA_QUOTED) -> dict[str, str]:
+    return {
+        "bootstrap.servers": secured.sasl_ssl,
+        "security.protocol": "SASL_SSL",
+        "sasl.mechanism": "PLAIN",
+        "sasl.jaas.config": f'{PLAIN} required username="alice" password="{password}";',
+        "ssl.truststore.type": "PEM",
+        "ssl.truststore.location": str(secured.directory / "ca.pem"),
+    }
+
+
+def by_certificate(secured: Secured) -> dict[str, str]:
+    return {
+        "bootstrap.servers": secured.ssl,
+        "security.protocol": "SSL",
+        "ssl.truststore.certificates": (secured.directory / "ca.pem").read_text(),
+        "ssl.keystore.key": (secured.directory / "k.pem").read_text(),
+        "ssl.keystore.certificate.chain": (secured.directory / "c.pem").read_text(),
+        "ssl.keystore.type": "PEM",
+    }
+
+
+@pytest.mark.parametrize("login", ["password", "certificate"])
+def test_every_client_gets_in(secured: Secured, login: str) -> None:
+    properties = by_password(secured) if login == "password" else by_certificate(secured)
+    topic = f"t-{login}"
+    admin = Admin(properties)
+    admin.create_topic(TopicSpec(topic, 1, 1), soon())
+    LogWriter(properties, topic).append([(b"k", b"v")], soon())
+    reader = LogReader(properties, topic)
+    assert reader.open(soon()) == [0]
+    reader.close()
+    consumer = GroupConsumer({**properties, "group.id": f"g-{topic}"})
+    consumer.subscribe([topic], Recorder())
+    assert [record.value for record in take(consumer, 1)] == [b"v"]
+    consumer.commit({TopicPartition(topic, 0): 1}, soon())
+    consumer.close(soon())
+    admin.close()
+
+
+def test_a_wrong_password_is_told_and_not_shown(secured: Secured) -> None:
+    properties = by_password(secured, "wrong-one")
+    with pytest.raises(PenstockError) as from_admin:
+        Admin(properties).cluster_id(Deadline.after(5))
+    with pytest.raises(PenstockError) as from_reader:
+        LogReader(properties, "t").open(Deadline.after(5))
+    assert "wrong-one" not in f"{from_admin.value} {from_reader.value}"
+    assert "sasl." in str(from_admin.value)
+    assert "Authentication failed" in str(from_reader.value)
+
+
+def test_a_broker_nobody_vouches_for_is_refused(secured: Secured) -> None:
+    properties = by_password(secured)
+    del properties["ssl.truststore.location"], properties["ssl.truststore.type"]
+    with pytest.raises(PenstockError):
+        Admin(properties).cluster_id(Deadline.after(3))
+    with pytest.raises(PenstockError):
+        LogReader(properties, "t").open(Deadline.after(3))
