@@ -1,0 +1,5 @@
+"""JsonConverter."""
+
+from penstock.converters.json.converter import JsonConverter, JsonConverterConfig
+
+__all__ = ["JsonConverter", "JsonConverterConfig"]

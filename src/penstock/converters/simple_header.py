@@ -1,0 +1,33 @@
+"""SimpleHeaderConverter: header values as text, their types guessed again from it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from penstock.api.converter import HeaderConverter
+from penstock.config import Config
+from penstock.converters.values import parse_text
+from penstock.converters.values_text import text_of
+from penstock.data.record import SchemaAndValue
+
+if TYPE_CHECKING:
+    from penstock.data.schema import Schema
+
+
+class SimpleHeaderConverterConfig(Config):
+    """It has no keys."""
+
+
+class SimpleHeaderConverter(HeaderConverter):
+    """Text in, and out the number, boolean, date, array or map that the text looks like."""
+
+    Config = SimpleHeaderConverterConfig
+    java_name = "org.apache.kafka.connect.storage.SimpleHeaderConverter"
+
+    def decode_header(self, raw: bytes | None) -> SchemaAndValue:
+        if raw is None:
+            return SchemaAndValue(None, None)
+        return parse_text(raw.decode("utf-8", "replace"))
+
+    def encode_header(self, schema: Schema | None, value: Any) -> bytes | None:
+        return None if value is None else text_of(schema, value).encode()
