@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -19,3 +20,60 @@ def anchored(pattern: str) -> str:
 def matches_whole(text: Column, pattern: str) -> Column:
     """As Java's Matcher.matches(). Null for null."""
     return text.rlike(anchored(pattern) + r"\z")
+
+
+def replacement_error(pattern: str, replacement: str) -> str | None:
+    """What Java says when a match is to be replaced by this; None if it can be.
+
+    Asks Spark's JVM how many groups the pattern has, so there must be one.
+    """
+    groups = _group_count(pattern)
+    names = set(_NAMED_GROUP.findall(pattern))
+    rest = replacement
+    while rest:
+        found = _SPECIAL.match(rest)
+        if found is None:
+            rest = rest[1:]
+            continue
+        wrong = _reference_error(found, groups, names)
+        if wrong is not None:
+            return wrong
+        rest = rest[found.end() :]
+    return None
+
+
+_NAMED_GROUP: Final = re.compile(r"\(\?<([a-zA-Z][a-zA-Z0-9]*)>")
+# A backslash and what it protects, a group by number, by name, or a dollar with nothing to say.
+_SPECIAL: Final = re.compile(
+    r"\\(?P<escaped>.)?|\$(?:(?P<digit>[0-9])|\{(?P<name>[a-zA-Z0-9]*)(?P<end>\})?|(?P<other>.)?)",
+    re.DOTALL,
+)
+
+
+def _reference_error(found: re.Match[str], groups: int, names: set[str]) -> str | None:
+    if found[0].startswith("\\"):
+        return None if found["escaped"] else "character to be escaped is missing"
+    if found["digit"] is not None:
+        return f"No group {found['digit']}" if int(found["digit"]) > groups else None
+    if found["name"] is not None:
+        return _name_error(found["name"], found["end"], names)
+    if found["other"] is None:
+        return "Illegal group reference: group index is missing"
+    return "Illegal group reference"
+
+
+def _name_error(name: str, end: str | None, names: set[str]) -> str | None:
+    if not name:
+        return "named capturing group has 0 length name"
+    if end is None:
+        return "named capturing group is missing trailing '}'"
+    if name[0].isdigit():
+        return f"capturing group name {{{name}}} starts with digit character"
+    return None if name in names else f"No group with name {{{name}}}"
+
+
+def _group_count(pattern: str) -> int:
+    from pyspark import SparkContext
+
+    jvm: Any = SparkContext._jvm  # noqa: SLF001 - the only way to ask Java about a pattern
+    return int(jvm.java.util.regex.Pattern.compile(pattern).matcher("").groupCount())

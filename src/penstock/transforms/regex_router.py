@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from penstock.api.plugin import CONNECT_VERSION
 from penstock.api.transform import ColumnTransformation
 from penstock.config import Config, Importance, Type, java_regex, key
-from penstock.transforms.java_regex import anchored, matches_whole
+from penstock.transforms.java_regex import anchored, matches_whole, replacement_error
 
 if TYPE_CHECKING:
     from penstock.api.envelope import Envelope
@@ -39,8 +39,14 @@ class RegexRouter(ColumnTransformation):
     def columns(self, envelope: Envelope) -> Envelope:
         from pyspark.sql import functions as F
 
+        from penstock.columns.faults import fail
+
         regex, topic = self.config.regex, envelope.topic
+        matches = matches_whole(topic, regex)
+        wrong = replacement_error(regex, self.config.replacement)
+        if wrong is not None:
+            return fail(envelope, matches, wrong)
         # Where all of a text matches, the first match begins at its start, so that is the one
         # that Java replaces; unanchored, Spark would also replace an empty match at the end.
         renamed = F.regexp_replace(topic, anchored(regex), self.config.replacement)
-        return envelope.replace(topic=F.when(matches_whole(topic, regex), renamed).otherwise(topic))
+        return envelope.replace(topic=F.when(matches, renamed).otherwise(topic))
