@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from penstock.api.plugin import PluginKind
+from penstock.api.plugin import Plugin, PluginKind
 from penstock.config import ConfigDef, ConfigKey
 from penstock.config.values import render
 from penstock.herder.framework_keys import SINK_KEYS, SOURCE_KEYS, common_keys
@@ -157,11 +157,17 @@ def _index(described: Iterable[tuple[str, list[PluginInfo]]]) -> str:
 def _plugin_page(plugins: Plugins, infos: list[PluginInfo]) -> str:
     plugin = plugins.load(infos[0])
     names = ", ".join(f"`{info.name}`" for info in infos)
-    summary = (plugin.__doc__ or "").strip().split("\n\n")[0]
+    summary = _described_by(plugin, shared=len(infos) > 1).strip().split("\n\n")[0]
     keys = plugin.Config.definition()
     parts = [f"# {_title(infos[0])}", _NOTE, f"Class: {names}", " ".join(summary.split())]
     parts += ["## Keys", *_keys(keys)] if len(keys) else ["It has no keys of its own."]
     return _page([part for part in parts if part])
+
+
+def _described_by(plugin: type[Plugin], *, shared: bool) -> str:
+    # The $Key and $Value of a transformation say which they are; what they do, their base says.
+    own = [base for base in plugin.__mro__ if base.__module__ == plugin.__module__]
+    return (own[1] if shared and len(own) > 1 else plugin).__doc__ or ""
 
 
 def _keys(keys: ConfigDef | Iterable[ConfigKey]) -> list[str]:
@@ -181,7 +187,7 @@ def _default(key: ConfigKey) -> str:
         return "- Required"
     text = render(key.default, key.type)
     if text is None:
-        return "- Default: none"
+        return "- Default: null"
     return f"- Default: `{text}`" if text else "- Default: empty"
 
 
@@ -194,10 +200,11 @@ def _page(parts: Iterable[str]) -> str:
 
 
 def main() -> None:
-    """Write the pages of the built-in plugins into the directory that is the only argument."""
-    if len(sys.argv) != 2:
-        sys.exit("usage: python -m penstock.docs DIRECTORY")
-    write(Path(sys.argv[1]), Plugins(BUILT_IN))
+    """Write the pages of the built-in plugins into a directory, `docs` if none is named."""
+    folder, *more = sys.argv[1:] or ["docs"]
+    if more:
+        sys.exit("usage: python -m penstock.docs [DIRECTORY]")
+    write(Path(folder), Plugins(BUILT_IN))
 
 
 if __name__ == "__main__":
