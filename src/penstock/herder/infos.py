@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
-from penstock.config import ConfigKey, ConfigValue
+from penstock.config import ConfigKey, ConfigValue, Password
 from penstock.config.values import java_text, render
 
 Json = dict[str, Any]
+
+_INVALID: Final = re.compile(r"^(Invalid value ).*?( for configuration )", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,15 @@ class ConfigInfos:
             text for info in self.configs if info.value is not None for text in info.value.errors
         ]
 
+    def unresolved(self, texts: Mapping[str, tuple[str | None, str | None]]) -> ConfigInfos:
+        """The same with references such as ${file:…} where their values were checked.
+
+        Whoever may ask for a validation must not thereby read what a config provider keeps. The
+        texts are those of each key before and after the providers were asked.
+        """
+        changed = {name: pair for name, pair in texts.items() if pair[0] != pair[1]}
+        return replace(self, configs=[_unresolved(info, changed) for info in self.configs])
+
     def errors_by_key(self) -> dict[str, tuple[str, ...]]:
         found: dict[str, tuple[str, ...]] = {}
         for info in self.configs:
@@ -84,6 +96,25 @@ class ConfigInfos:
             "`/connector-plugins/{connectorType}/config/validate`"
         )
         return "\n".join([first, *errors, last])
+
+
+def _unresolved(
+    info: ConfigInfo, changed: Mapping[str, tuple[str | None, str | None]]
+) -> ConfigInfo:
+    found = info.value
+    before, after = (
+        (None, None) if found is None else changed.get(info.prefix + found.name, (None, None))
+    )
+    if found is None or before is None or after is None:
+        return info
+    value = found.value if isinstance(found.value, Password) else before
+    errors = tuple(_hidden(text, before, after) for text in found.errors)
+    return replace(info, value=replace(found, value=value, errors=errors))
+
+
+def _hidden(text: str, before: str, after: str) -> str:
+    shown = _INVALID.sub(lambda match: f"{match[1]}{before}{match[2]}", text)
+    return shown.replace(after, before) if after else shown
 
 
 def key_json(key: ConfigKey, prefix: str = "") -> Json:

@@ -19,9 +19,9 @@ from penstock.config import (
 )
 from penstock.config.values import parse_value
 from penstock.errors import BadRequestError, ConfigError, NotFoundError, PenstockError
-from penstock.herder.framework_keys import Choices, ConverterChoice
 from penstock.herder.versions import mismatch
 from penstock.plugins import PluginInfo, Plugins
+from penstock.settings.connector_keys import Choices, ConverterChoice
 
 ConfigMap = Mapping[str, str | None]
 

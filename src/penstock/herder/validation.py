@@ -12,7 +12,6 @@ from penstock.config import ConfigDef, ConfigKey, ConfigValue
 from penstock.config.providers import Resolver
 from penstock.config.values import java_text
 from penstock.errors import BadRequestError, ConfigError, NotFoundError, PluginError
-from penstock.herder.framework_keys import CONVERTER_KEYS, SINK_KEYS, SOURCE_KEYS, common_keys
 from penstock.herder.hash_order import hash_order
 from penstock.herder.infos import ConfigInfo, ConfigInfos, groups_of, key_json, of_values
 from penstock.herder.overrides import override_infos
@@ -21,6 +20,7 @@ from penstock.herder.rules import check_sink, check_source
 from penstock.herder.versions import mismatch
 from penstock.plugins import CONNECTORS, PluginInfo, Plugins
 from penstock.settings import WorkerSettings, override_policy
+from penstock.settings.connector_keys import CONVERTER_KEYS, SINK_KEYS, SOURCE_KEYS, common_keys
 
 _CLASS, _VERSION = "connector.class", "connector.plugin.version"
 _NULL: Final = "Null value can not be supplied as the configuration value."
@@ -44,12 +44,13 @@ class Validation:
             BadRequestError: the config names no connector, or none that exists here.
             ConfigError: a client override has a value of the wrong type.
         """
+        info = self._connector(config)
         props = self._resolved(config)
-        info = self._connector(props)
         problem = mismatch(info.name, props.get(_VERSION), self._keys.versions(info.name))
         if problem:
             return self._wrong_version(props, info, problem)
-        return _Check(self._keys, self._settings, props, info, self._policy).run()
+        found = _Check(self._keys, self._settings, props, info, self._policy).run()
+        return found.unresolved({name: (config[name], props[name]) for name in config})
 
     def check(self, config: ConfigMap) -> None:
         """Return if the config may be used.
@@ -93,10 +94,10 @@ class Validation:
         texts = {name: text for name, text in config.items() if text is not None}
         return {**config, **self._resolver.resolve(texts)}
 
-    def _connector(self, props: ConfigMap) -> PluginInfo:
-        name = props.get(_CLASS)
+    def _connector(self, config: ConfigMap) -> PluginInfo:
+        name = self._resolved({_CLASS: config.get(_CLASS)})[_CLASS]
         if name is None:
-            shown = ", ".join(f"{key}={java_text(props[key])}" for key in hash_order(props))
+            shown = ", ".join(f"{key}={java_text(config[key])}" for key in hash_order(config))
             raise BadRequestError(f"Connector config {{{shown}}} contains no connector type")
         try:
             return self._plugins.connector(name)

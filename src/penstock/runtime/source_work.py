@@ -147,7 +147,7 @@ class SourceWork:
         if not self._errors.tolerant:
             return kafka_io.write(refuse_faults(frame), self._producer)
         good = kafka_io.write(frame.filter(frame["fault"].isNull()), self._producer)
-        if self._errors.log_enable:
+        if self._errors.common.errors_log_enable:
             self._reports.report(frame)
         return good
 

@@ -129,9 +129,9 @@ class TaskFactory:
     def _dead_letters(
         self, task: TaskId, config: Mapping[str, str], errors: ErrorSettings
     ) -> KafkaDeadLetters | None:
-        if not errors.dlq_topic:
+        if not errors.sink.dlq_topic:
             return None
-        spec = TopicSpec(errors.dlq_topic, 1, errors.dlq_replication_factor)
+        spec = TopicSpec(errors.sink.dlq_topic, 1, errors.sink.dlq_replication_factor)
         admin = self.clients.admin(task.connector, config)
         return KafkaDeadLetters(spec, admin, self.clients.producer(task, config))
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
-from penstock.config import Config, Type, key, one_of
 from penstock.data.record import TaskId
+from penstock.settings.connector_keys import CommonKeys, SinkKeys
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -17,62 +19,20 @@ HEADER_PREFIX: Final = "__connect.errors."
 MOST_LOGGED: Final = 100
 
 
-class ErrorSettings(Config):
+@dataclass(frozen=True, slots=True)
+class ErrorSettings:
     """The errors.* keys of a connector."""
 
-    tolerance: str = key(
-        Type.STRING,
-        name="errors.tolerance",
-        default="none",
-        valid=one_of("none", "all"),
-        doc="none: a record that can't be processed fails the task. all: it is skipped.",
-    )
-    retry_timeout_ms: int = key(
-        Type.LONG,
-        name="errors.retry.timeout",
-        default=0,
-        doc="How many milliseconds a failed step is repeated; 0: not at all, -1: without end.",
-    )
-    retry_delay_max_ms: int = key(
-        Type.LONG,
-        name="errors.retry.delay.max.ms",
-        default=60_000,
-        doc="The longest wait between two attempts.",
-    )
-    log_enable: bool = key(
-        Type.BOOLEAN,
-        name="errors.log.enable",
-        default=False,
-        doc="Whether each failed step is written to the log, tolerated ones too.",
-    )
-    log_messages: bool = key(
-        Type.BOOLEAN,
-        name="errors.log.include.messages",
-        default=False,
-        doc="Whether the log also shows the record.",
-    )
-    dlq_topic: str = key(
-        Type.STRING,
-        name="errors.deadletterqueue.topic.name",
-        default="",
-        doc="Topic for records that could not be processed.",
-    )
-    dlq_replication_factor: int = key(
-        Type.SHORT,
-        name="errors.deadletterqueue.topic.replication.factor",
-        default=3,
-        doc="Copies of that topic when it has to be created.",
-    )
-    dlq_headers: bool = key(
-        Type.BOOLEAN,
-        name="errors.deadletterqueue.context.headers.enable",
-        default=False,
-        doc="Whether headers tell what went wrong and where.",
-    )
+    common: CommonKeys
+    sink: SinkKeys
+
+    @classmethod
+    def parse(cls, config: Mapping[str, str]) -> ErrorSettings:
+        return cls(CommonKeys.parse(config), SinkKeys.parse(config))
 
     @property
     def tolerant(self) -> bool:
-        return self.tolerance == "all"
+        return self.common.errors_tolerance == "all"
 
 
 class DeadLetterTopic(Protocol):
@@ -94,14 +54,14 @@ class FaultReports:
     def report(self, frame: DataFrame) -> None:
         """Report the faulty rows of the frame. Costs a Spark job for each kind of report."""
         faulty = frame.filter(frame["fault"].isNotNull())
-        if self._settings.log_enable:
+        if self._settings.common.errors_log_enable:
             self._log(faulty)
         if self._dead_letters is not None:
             self._dead_letters.write(self._dead_letter_rows(faulty))
 
     def _log(self, faulty: DataFrame) -> None:
         columns = ["topic", "partition", "offset", "fault"]
-        if self._settings.log_messages and "raw_value" in faulty.columns:
+        if self._settings.common.errors_log_include_messages and "raw_value" in faulty.columns:
             columns += ["raw_key", "raw_value"]
         rows = faulty.select(*columns).take(MOST_LOGGED + 1)
         for row in rows[:MOST_LOGGED]:
@@ -125,10 +85,10 @@ class FaultReports:
         from pyspark.sql import functions as F
 
         headers = F.coalesce(faulty["headers"], F.array().cast(faulty.schema["headers"].dataType))
-        if self._settings.dlq_headers:
+        if self._settings.sink.dlq_headers:
             headers = F.concat(headers, self._context_headers(faulty))
         return faulty.select(
-            F.lit(self._settings.dlq_topic).alias("topic"),
+            F.lit(self._settings.sink.dlq_topic).alias("topic"),
             F.lit(None).cast("int").alias("partition"),
             faulty["raw_key"].alias("key"),
             faulty["raw_value"].alias("value"),

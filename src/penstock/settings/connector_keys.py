@@ -68,10 +68,10 @@ def common_keys(
 ) -> ConfigDef:
     """The keys of sources and sinks alike."""
     found = converters or {}
-    head = [_NAME, _CLASS, _connector_version(version), *_Tasks.definition()]
+    head = [_NAME, _CLASS, _connector_version(version), *TaskKeys.definition()]
     for place, name in enumerate(CONVERTER_KEYS):
         head += _converter(name, found.get(name, ConverterChoice()), order=6 + 2 * place)
-    return ConfigDef.of([*head, *_Rest.definition()])
+    return ConfigDef.of([*head, *CommonKeys.definition()])
 
 
 _NAME: Final = ConfigKey(
@@ -113,7 +113,9 @@ def _connector_version(version: str | None) -> ConfigKey:
     )
 
 
-class _Tasks(Config):
+class TaskKeys(Config):
+    """How many tasks a connector may have."""
+
     tasks_max: int = key(
         Type.INT,
         default=1,
@@ -168,7 +170,9 @@ def _converter(name: str, choice: ConverterChoice, order: int) -> list[ConfigKey
     ]
 
 
-class _Rest(Config):
+class CommonKeys(Config):
+    """What sources and sinks have in common: the chain, and what happens to bad records."""
+
     transforms: list[str] = key(
         Type.LIST,
         default=[],
@@ -251,7 +255,9 @@ class _Rest(Config):
     )
 
 
-class _Sink(Config):
+class SinkKeys(Config):
+    """What only sinks have: their topics and where bad records go."""
+
     topics: list[str] = key(
         Type.LIST,
         default=[],
@@ -308,7 +314,9 @@ class _Sink(Config):
     )
 
 
-class _Source(Config):
+class SourceKeys(Config):
+    """What only sources have: how topics are made, exactly once."""
+
     topic_creation_groups: list[str] = key(
         Type.LIST,
         default=[],
@@ -365,5 +373,5 @@ class _Source(Config):
     )
 
 
-SINK_KEYS: Final = _Sink.definition()
-SOURCE_KEYS: Final = _Source.definition()
+SINK_KEYS: Final = SinkKeys.definition()
+SOURCE_KEYS: Final = SourceKeys.definition()
