@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+# Spark evaluates the annotations of run(), so this import must be there at run time.
+import pyarrow as pa
 from pyspark.sql.pandas.functions import arrow_udf
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import Column
     from pyspark.sql.types import DataType
 
