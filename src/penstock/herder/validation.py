@@ -44,13 +44,20 @@ class Validation:
             BadRequestError: the config names no connector, or none that exists here.
             ConfigError: a client override has a value of the wrong type.
         """
-        info = self._connector(config)
         props = self._resolved(config)
+        try:
+            found = self._validated(props)
+        except (BadRequestError, ConfigError) as error:
+            # Not chained: the cause has what the config providers keep in its text.
+            raise type(error)(_unresolved(str(error), config, props)) from None
+        return found.unresolved({name: (config[name], props[name]) for name in config})
+
+    def _validated(self, props: ConfigMap) -> ConfigInfos:
+        info = self._connector(props)
         problem = mismatch(info.name, props.get(_VERSION), self._keys.versions(info.name))
         if problem:
             return self._wrong_version(props, info, problem)
-        found = _Check(self._keys, self._settings, props, info, self._policy).run()
-        return found.unresolved({name: (config[name], props[name]) for name in config})
+        return _Check(self._keys, self._settings, props, info, self._policy).run()
 
     def check(self, config: ConfigMap) -> None:
         """Return if the config may be used.
@@ -94,10 +101,10 @@ class Validation:
         texts = {name: text for name, text in config.items() if text is not None}
         return {**config, **self._resolver.resolve(texts)}
 
-    def _connector(self, config: ConfigMap) -> PluginInfo:
-        name = self._resolved({_CLASS: config.get(_CLASS)})[_CLASS]
+    def _connector(self, props: ConfigMap) -> PluginInfo:
+        name = props.get(_CLASS)
         if name is None:
-            shown = ", ".join(f"{key}={java_text(config[key])}" for key in hash_order(config))
+            shown = ", ".join(f"{key}={java_text(props[key])}" for key in hash_order(props))
             raise BadRequestError(f"Connector config {{{shown}}} contains no connector type")
         try:
             return self._plugins.connector(name)
@@ -215,6 +222,15 @@ class _Check:
             values[key] = values[key].with_error(problem)
             values[version] = values[version].with_error(problem)
         return problem is None
+
+
+def _unresolved(text: str, config: ConfigMap, props: ConfigMap) -> str:
+    """A text with the references of the config in place of what they were resolved to."""
+    for name, after in props.items():
+        before = config[name]
+        if before is not None and after and after != before:
+            text = text.replace(after, before)
+    return text
 
 
 def _add_null_errors(props: ConfigMap, values: dict[str, ConfigValue]) -> None:

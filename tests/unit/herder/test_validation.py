@@ -82,25 +82,57 @@ def test_a_good_config_is_let_through() -> None:
     VALIDATIONS["distributed"].check(config)
 
 
-def test_providers_are_asked_before_values_are_checked() -> None:
-    worker = {
-        "config.providers": "env",
-        "config.providers.env.class": "org.apache.kafka.common.config.provider."
-        "EnvVarConfigProvider",
-    }
+ENVIRONMENT = {
+    "config.providers": "env",
+    "config.providers.env.class": "org.apache.kafka.common.config.provider.EnvVarConfigProvider",
+}
+
+
+def test_what_a_provider_keeps_is_checked_but_not_shown() -> None:
     settings = worker_settings(WORKERS["distributed"]["properties"], Mode.DISTRIBUTED)
-    made = Validation(PLUGINS, settings, resolver(worker, {"TASKS": "3"}))
+    providers = resolver(ENVIRONMENT, {"TASKS": "hunter2", "CLASS": "FileStreamSource"})
+    made = Validation(PLUGINS, settings, providers)
     config = {
-        "connector.class": "FileStreamSource",
+        "connector.class": "${env:CLASS}",
         "name": "n",
         "topic": "t",
+        "file": "/${env:TASKS}",
         "tasks.max": "${env:TASKS}",
+        "producer.override.sasl.jaas.config": "${env:TASKS}",
+        "producer.override.acks": "${env:TASKS}",
     }
-    values = {
-        entry["value"]["name"]: entry["value"]["value"]
-        for entry in made.validate(config).to_json()["configs"]
+    found = made.validate(config)
+    assert found.errors_by_key() == {
+        "tasks.max": (
+            "Invalid value ${env:TASKS} for configuration tasks.max: Not a number of type INT",
+            "Invalid value ${env:TASKS} for configuration tasks.max: Value must be non-null",
+        )
     }
-    assert values["tasks.max"] == "3"
+    answer = found.to_json()
+    values = {entry["value"]["name"]: entry["value"]["value"] for entry in answer["configs"]}
+    assert values["tasks.max"] == "${env:TASKS}"
+    assert values["file"] == "/${env:TASKS}"
+    assert values["producer.override.sasl.jaas.config"] == "[hidden]"
+    assert "hunter2" not in json.dumps(answer)
+
+
+REFUSED = [
+    {"tasks.max": "${env:S}"},
+    {"connector.class": "${env:S}"},
+    {"connector.class": "FileStreamSource", "connector.plugin.version": "${env:V}"},
+    {"connector.class": "FileStreamSource", "producer.override.linger.ms": "a${env:S}"},
+]
+
+
+@pytest.mark.parametrize("config", REFUSED)
+def test_a_refusal_does_not_show_what_a_provider_keeps(config: dict[str, str]) -> None:
+    settings = worker_settings(WORKERS["distributed"]["properties"], Mode.DISTRIBUTED)
+    providers = resolver(ENVIRONMENT, {"S": "hunter2", "V": "[hunter2"})
+    with pytest.raises((BadRequestError, ConfigError)) as caught:
+        Validation(PLUGINS, settings, providers).check(config)
+    assert "${env:" in str(caught.value)
+    assert "hunter2" not in str(caught.value)
+    assert caught.value.__cause__ is None
 
 
 #: Own keys in order, then the framework's for connectors; as Kafka Connect 4.1.1 lists them.
