@@ -14,9 +14,9 @@ from typing import Final
 from penstock.api.plugin import Plugin, PluginKind
 from penstock.config import ConfigDef, ConfigKey
 from penstock.config.values import render
-from penstock.settings.connector_keys import SINK_KEYS, SOURCE_KEYS, common_keys
 from penstock.plugins import BUILT_IN, PluginInfo, Plugins
 from penstock.settings import CLIENT_KEYS, PREFIXES, DistributedSettings, StandaloneSettings
+from penstock.settings.connector_keys import SINK_KEYS, SOURCE_KEYS, common_keys
 from penstock.settings.worker import WorkerSettings
 
 _NOTE: Final = "<!-- Written by `make docs` from the code; edit the doc texts there. -->"
