@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -50,18 +50,28 @@ class Side:
         self.answers.append(self.neutral(self.http.send(request)))
 
     def wait(self, until: Until) -> None:
-        wanted = (until.state, list(until.task_states))
-        eventually(lambda: self.states(until.connector), lambda found: found == wanted, seconds=60)
-        if until.topics:
-            path = f"/connectors/{until.connector}/topics"
-            eventually(lambda: self.http.get(path).json()[until.connector]["topics"], seconds=60)
+        path = f"/connectors/{until.connector}"
+        wanted = None if until.state is None else (until.state, list(until.task_states))
+        self.eventually(lambda: self.states(path), wanted)
+        if until.topics is not None:
+            self.eventually(lambda: self.size(f"{path}/topics", "topics"), until.topics)
+        if until.offsets is not None:
+            self.eventually(lambda: self.size(f"{path}/offsets", "offsets"), until.offsets)
 
-    def states(self, connector: str) -> tuple[str, list[str]] | int:
-        answer = self.http.get(f"/connectors/{connector}/status")
+    def eventually(self, ask: Callable[[], object], wanted: object) -> None:
+        eventually(ask, lambda found: found == wanted, seconds=60)
+
+    def states(self, path: str) -> tuple[str, list[str]] | None:
+        answer = self.http.get(f"{path}/status")
         if answer.status_code != httpx.codes.OK:
-            return answer.status_code
+            return None
         status = answer.json()
         return status["connector"]["state"], [task["state"] for task in status["tasks"]]
+
+    def size(self, path: str, what: str) -> int:
+        found = self.http.get(path).json()
+        inner = next(iter(found.values())) if what == "topics" else found
+        return len(inner[what])
 
     def filled(self, text: str) -> str:
         for mark, own in self.own.items():
