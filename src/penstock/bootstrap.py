@@ -97,7 +97,7 @@ class WorkerProcess:
         self._resolver: Resolver = resolver(properties, os.environ)
         resolved = self._resolver.resolve(properties)
         self._plugins = Plugins.discover(plugin_paths(resolved))
-        self._settings = worker_settings(resolved, mode)
+        self._settings = worker_settings(resolved, mode, self._plugins.class_name)
         self._on_fatal = on_fatal
 
     def start(self, stack: ExitStack, connector_files: Sequence[Path] = ()) -> Listeners:
