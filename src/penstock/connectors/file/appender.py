@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import fcntl
+import logging
 import os
 import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from penstock.errors import ConfigError, RetriableError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+log = logging.getLogger(__name__)
 
 _LOCK_SECONDS: Final = 60.0
 _LOOK_SECONDS: Final = 0.02
@@ -126,17 +130,31 @@ class TargetFile:
     def __init__(self, path: str) -> None:
         self._path = path
 
-    def check(self) -> None:
-        """Create the file if need be.
+    def prepare(self) -> None:
+        """Create the file if need be, and end its last line if a crash left it unfinished.
 
         Raises:
             ConfigError: it can't be written.
         """
         try:
-            os.close(_open(self._path))
+            descriptor = _open(self._path)
         except OSError as error:
             message = f"Couldn't find or create file '{self._path}' for FileStreamSinkTask"
             raise ConfigError(f"{message}: {error}", {"file": (message,)}) from error
+        try:
+            # Who has it locked is writing, and ends the line.
+            if _is_regular(descriptor) and _try_flock(descriptor) and self._is_unfinished():
+                log.warning("File %s ended within a line, which is ended now", self._path)
+                _append(descriptor, b"\n")
+        finally:
+            os.close(descriptor)
+
+    def _is_unfinished(self) -> bool:
+        with Path(self._path).open("rb") as stream:
+            if stream.seek(0, os.SEEK_END) == 0:
+                return False
+            stream.seek(-1, os.SEEK_END)
+            return stream.read(1) != b"\n"
 
     @contextmanager
     def exclusive(self, stopping: Callable[[], bool]) -> Iterator[Appending]:

@@ -42,7 +42,7 @@ class FileStreamSinkTask(FrameSinkTask):
         self._context = context
         if path:
             self._file = TargetFile(path)
-            self._file.check()
+            self._file.prepare()
 
     def write(self, batch: SinkBatch) -> None:
         lines = _lines(batch)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from penstock.api import PartitionKey
+from penstock.connectors.file.appender import TargetFile
 from penstock.connectors.file.sink import FileStreamSinkConnector
 from penstock.connectors.file.source import FileStreamSourceConnector
-from penstock.errors import ConfigError, DataError
+from penstock.errors import ConfigError, DataError, RetriableError
 
 CONFIG = {"file": "/data/in.txt", "topic": "t"}
 
@@ -67,6 +69,30 @@ def test_exactly_once_for_files_only() -> None:
     connector = FileStreamSourceConnector()
     assert connector.exactly_once_supported(CONFIG) is True
     assert connector.exactly_once_supported({"topic": "t", "file": ""}) is False
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [(b"", b""), (b"whole\n", b"whole\n"), (b"whole\nhal", b"whole\nhal\n")],
+)
+def test_a_line_that_a_crash_cut_is_ended(tmp_path: Path, before: bytes, after: bytes) -> None:
+    path = tmp_path / "out.txt"
+    path.write_bytes(before)
+    TargetFile(str(path)).prepare()
+    assert path.read_bytes() == after
+
+
+def test_a_file_that_another_task_writes_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "out.txt"
+    path.write_bytes(b"in the midd")
+    with TargetFile(str(path)).exclusive(lambda: False):
+        TargetFile(str(path)).prepare()
+        assert path.read_bytes() == b"in the midd"
+        with (
+            pytest.raises(RetriableError, match="written by somebody else"),
+            TargetFile(str(path)).exclusive(lambda: True),
+        ):
+            raise AssertionError
 
 
 def test_importing_the_plugins_does_not_import_spark() -> None:
