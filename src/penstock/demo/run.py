@@ -26,6 +26,7 @@ RECORDS = 10_000
 _DELIVERY_SECONDS = 120.0
 _START_SECONDS = 60.0
 _REFRESH_SECONDS = 0.25
+_STATUS_SECONDS = 3.0
 
 
 def run_demo(*, leave: bool) -> int:
@@ -55,6 +56,7 @@ class _Demo:
         self._home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="penstock-demo-")))
         self._source, self._target = self._home / "in.txt", self._home / "out.txt"
         self._url = f"http://127.0.0.1:{free_port()}"
+        self._next_look = 0.0
 
     def run(self, *, leave: bool) -> None:
         with self._step("Jars in the cache"):
@@ -115,11 +117,17 @@ class _Demo:
     def _check(self, worker: Child, receipt: Receipt, *, late: bool) -> None:
         if not worker.running:
             raise DemoError(f"the worker ended with status {worker.exit_code}:\n{worker.tail()}")
-        if late:
+        if late or self._failed():
             raise DemoError(
-                f"only {receipt.received:,} of {RECORDS:,} records arrived within "
-                f"{_DELIVERY_SECONDS:.0f} s; {self._states()}\n{worker.tail()}"
+                f"{receipt.received:,} of {RECORDS:,} records arrived before a task failed or "
+                f"{_DELIVERY_SECONDS:.0f} s were over; {self._states()}\n{worker.tail()}"
             )
+
+    def _failed(self) -> bool:
+        if time.monotonic() < self._next_look:
+            return False
+        self._next_look = time.monotonic() + _STATUS_SECONDS
+        return "FAILED" in self._states()
 
     def _states(self) -> str:
         try:
