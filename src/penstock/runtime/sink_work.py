@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from penstock.api.sink import FrameSinkTask, OffsetRange, SinkBatch
 from penstock.clock import Deadline
 from penstock.data.record import TaskId, TopicPartition
+from penstock.errors import RebalancedError
+from penstock.runtime.conversion_retry import ConversionRetry
 from penstock.runtime.job_thread import JobThread
 from penstock.runtime.sink_plan import Layouts, Run, large_ranges, ranges_of, runs_of
 from penstock.runtime.task_host import TaskControl
@@ -55,6 +57,7 @@ class SinkWork:
         control: TaskControl,
         events: WorkerEvents,
         progress: Progress,
+        release: Callable[[], None],
     ) -> None:
         self._id = task
         self._config = config
@@ -70,6 +73,8 @@ class SinkWork:
         self._control = control
         self._events = events
         self._progress = progress
+        self._release = release
+        self._conversions = ConversionRetry(errors, control)
         self._task: FrameSinkTask | None = None
         self._consumer: GroupConsumer | None = None
         self._converters: Converters | None = None
@@ -77,8 +82,14 @@ class SinkWork:
         self._opened: set[TopicPartition] = set()
         self._seen_topics: set[str] = set()
         self._mixed_topics: set[str] = set()
+        #: Where the next batch of each partition begins.
         self._next: dict[TopicPartition, int] = {}
+        #: What is written but not committed; not written again while the partition is ours.
+        self._uncommitted: dict[TopicPartition, int] = {}
         self._paused = False
+        self._holding = False
+        self._leaving: frozenset[TopicPartition] = frozenset()
+        self._cancelled = False
         self._group = f"penstock-{task}"
         self._jobs = JobThread(f"task-{task}-job")
         self._job: Future[tuple[OffsetRange, ...]] | None = None
@@ -99,12 +110,17 @@ class SinkWork:
         assert self._task is not None  # noqa: S101 - there is a task while there is a consumer
         self._opened |= set(partitions)
         self._task.opened(frozenset(partitions))
-        if self._paused and self._consumer is not None:
+        if (self._paused or self._holding) and self._consumer is not None:
             self._consumer.pause(partitions)
 
     def revoked(self, partitions: Collection[TopicPartition]) -> None:
-        self._settle_before_revocation()
-        self._forget(partitions)
+        self._leaving = frozenset(partitions)
+        try:
+            self._settle_before_revocation()
+            self._commit()
+        finally:
+            self._leaving = frozenset()
+            self._forget(partitions)
 
     def lost(self, partitions: Collection[TopicPartition]) -> None:
         self._forget(partitions)
@@ -112,6 +128,7 @@ class SinkWork:
     def _forget(self, partitions: Collection[TopicPartition]) -> None:
         for partition in partitions:
             self._next.pop(partition, None)
+            self._uncommitted.pop(partition, None)
         if self._task is not None and self._opened & set(partitions):
             self._task.closed(frozenset(self._opened & set(partitions)))
         self._opened -= set(partitions)
@@ -119,6 +136,7 @@ class SinkWork:
     # What the host asks for (TaskWork).
 
     def start(self) -> None:
+        self._leave(_deadline())
         self._task = self._make_task()
         self._task.start(self._config, self)
         self._consumer = self._make_consumer()
@@ -126,6 +144,7 @@ class SinkWork:
 
     def step(self) -> None:
         consumer = self._live_consumer()
+        self._commit()
         if self._paused:
             self._paused = False
             consumer.resume(consumer.assignment)
@@ -141,13 +160,11 @@ class SinkWork:
 
     def idle(self) -> None:
         consumer = self._live_consumer()
+        self._commit()
         if not self._paused:
             self._paused = True
             consumer.pause(consumer.assignment)
-        dropped = consumer.consume(1, POLL_SECONDS)
-        if dropped:
-            # Fetched before the pause took hold: it comes again when the task resumes.
-            consumer.seek(self._next_of(dropped), _deadline())
+        self._poll_without_reading(consumer, POLL_SECONDS)
 
     def recover(self) -> None:
         """Go back to where the failed batch began; the session may be another one by now."""
@@ -161,12 +178,19 @@ class SinkWork:
         self._engine.cancel(self._group)
 
     def close(self, deadline: Deadline) -> None:
-        consumer, self._consumer = self._consumer, None
         self._jobs.close()
         try:
-            if consumer is not None:
-                consumer.close(deadline)
+            self._leave(deadline)
         finally:
+            self._release()
+
+    def _leave(self, deadline: Deadline) -> None:
+        """Leave the group, which commits what is written, and end the task."""
+        try:
+            if self._consumer is not None:
+                self._consumer.close(deadline)
+        finally:
+            self._consumer = None
             task, self._task = self._task, None
             if task is not None:
                 task.stop()
@@ -177,10 +201,20 @@ class SinkWork:
         """Wait for the batch; if it takes long, poll meanwhile, or the group counts us out."""
         if not self._busy_after(QUICK_SECONDS):
             return
-        consumer.pause(consumer.assignment)
-        while self._busy_after(POLL_SECONDS):
-            consumer.consume(1, 0)
-        consumer.resume(consumer.assignment)
+        self._holding = True
+        try:
+            consumer.pause(consumer.assignment)
+            while self._busy_after(POLL_SECONDS):
+                self._poll_without_reading(consumer, 0)
+        finally:
+            self._holding = False
+            consumer.resume(consumer.assignment)
+
+    def _poll_without_reading(self, consumer: GroupConsumer, seconds: float) -> None:
+        dropped = consumer.consume(1, seconds)
+        if dropped:
+            # Fetched before the pause took hold: it comes again after it.
+            consumer.seek(self._next_of(dropped), _deadline())
 
     def _busy_after(self, seconds: float) -> bool:
         """Whether the batch is still being written after that long."""
@@ -191,6 +225,9 @@ class SinkWork:
         job, self._job = self._job, None
         if job is not None:
             self._finish(job.result())
+        elif self._cancelled:
+            self._cancelled = False
+            raise RebalancedError("the partitions moved while a batch of them was being written")
 
     def _settle_before_revocation(self) -> None:
         """The partitions go elsewhere: finish the batch, or cancel it, while they are ours."""
@@ -199,10 +236,15 @@ class SinkWork:
             return
         if not _done_within(job, REVOKE_SECONDS / 2):
             log.warning("Task %s: cancelling a batch, its partitions are moving", self._id)
+            self._cancelled = True
             self.cancel()
             _done_within(job, REVOKE_SECONDS / 2)
         if job.done() and job.exception() is None:
+            self._cancelled = False
             self._settle()
+        elif self._cancelled:
+            # Its failure says nothing about the records: whoever gets the partitions repeats it.
+            self._job = None
 
     def _guarded_move(
         self, records: Sequence[RawRecord], ranges: tuple[OffsetRange, ...]
@@ -218,7 +260,7 @@ class SinkWork:
         """Write the records, or more than them if much more is waiting; the ranges written."""
         from penstock.plan.faults import OtherLayoutError
 
-        runs = self._runs(records)
+        runs = self._conversions.run(lambda: self._runs(records))
         wide = self._large_ranges(ranges, runs)
         if wide is not None:
             try:
@@ -281,11 +323,19 @@ class SinkWork:
         assert self._converters is not None  # noqa: S101 - _runs() made them
         typed = inline_records.decoded_frames(self.spark, run.records, self._converters)
         for each in typed:
-            for branch in self._pipe().transformed(each.frame, each.key_schema, each.value_schema):
+            for branch in self._transformed(each):
                 self._hand_over(branch, ranges)
 
+    def _transformed(self, typed: Typed) -> list[Typed]:
+        pipe = self._pipe()
+        return self._conversions.run(
+            lambda: list(pipe.transformed(typed.frame, typed.key_schema, typed.value_schema))
+        )
+
     def _write_raw(self, raw: DataFrame, layouts: Layouts, ranges: tuple[OffsetRange, ...]) -> None:
-        for typed in self._pipe().decoded(raw, layouts.key, layouts.value):
+        pipe = self._pipe()
+        decoded = self._conversions.run(lambda: list(pipe.decoded(raw, layouts.key, layouts.value)))
+        for typed in decoded:
             self._hand_over(typed, ranges)
 
     def _hand_over(self, typed: Typed, ranges: tuple[OffsetRange, ...]) -> None:
@@ -307,16 +357,34 @@ class SinkWork:
             raise translated(error) from error
 
     def _finish(self, ranges: tuple[OffsetRange, ...]) -> None:
-        consumer = self._live_consumer()
         # Partitions that left meanwhile are someone else's: those records come again there.
         ranges = tuple(each for each in ranges if each.partition in self._opened)
         ends = {each.partition: each.end for each in ranges}
-        consumer.commit(ends, _deadline())
-        fetched = consumer.positions(list(ends), _deadline())
-        consumer.seek({p: end for p, end in ends.items() if fetched[p] != end}, _deadline())
         self._next.update(ends)
+        self._uncommitted.update(ends)
         self._progress.moved(sum(each.end - each.start for each in ranges))
         self._tell_topics(ranges)
+        self._commit()
+        self._go_on_at(ends)
+
+    def _go_on_at(self, ends: Mapping[TopicPartition, int]) -> None:
+        """A large batch was read by Spark: the consumer itself stands further back."""
+        consumer = self._live_consumer()
+        staying = [partition for partition in ends if partition not in self._leaving]
+        fetched = consumer.positions(staying, _deadline())
+        consumer.seek({p: ends[p] for p in staying if fetched[p] != ends[p]}, _deadline())
+
+    def _commit(self) -> None:
+        """Commit what is written. While that can't be, only this is repeated, not the write."""
+        if not self._uncommitted:
+            return
+        try:
+            self._live_consumer().commit(self._uncommitted, _deadline())
+        except RebalancedError as error:
+            # The next poll tells which partitions stay; what was written for others is theirs.
+            log.info("Task %s: %s", self._id, error)
+        else:
+            self._uncommitted.clear()
 
     def _tell_topics(self, ranges: tuple[OffsetRange, ...]) -> None:
         for topic in {each.partition.topic for each in ranges} - self._seen_topics:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from penstock.api.source import FrameSourceTask, SourceBatch
 from penstock.clock import Deadline
 from penstock.data.record import TaskId
+from penstock.runtime.conversion_retry import ConversionRetry
 from penstock.runtime.task_host import TaskControl
 from penstock.runtime.tolerance import ErrorSettings, FaultReports
 from penstock.storage.ports import OffsetStore
@@ -55,6 +56,7 @@ class SourceWork:
         control: TaskControl,
         events: WorkerEvents,
         progress: Progress,
+        release: Callable[[], None],
     ) -> None:
         self._id = task
         self._config = config
@@ -69,9 +71,12 @@ class SourceWork:
         self._control = control
         self._events = events
         self._progress = progress
+        self._release = release
+        self._conversions = ConversionRetry(errors, control)
         self._task: FrameSourceTask | None = None
         self._pipeline: SourcePipeline | None = None
         self._seen_topics: set[str] = set()
+        self._written: SourceBatch | None = None
         self._group = f"penstock-{task}"
 
     # What a source task may ask for (api.SourceContext).
@@ -90,6 +95,7 @@ class SourceWork:
     # What the host asks for (TaskWork).
 
     def start(self) -> None:
+        self._stop_task()
         self._offsets.refresh(Deadline.after(STORE_SECONDS))
         self._task = self._make_task()
         self._task.start(self._config, self)
@@ -98,11 +104,13 @@ class SourceWork:
         assert self._task is not None, "step() comes after start()"  # noqa: S101
         with self._engine.guard():
             batch = self._task.read()
-            if batch is None:
-                self._control.wait(self._task.poll_interval_seconds)
-                return
-            self._write(batch)
-        self._store(batch)
+            if batch is not None:
+                self._write(batch)
+        if batch is None:
+            self._control.wait(self._task.poll_interval_seconds)
+            return
+        self._written = batch
+        self._store()
         self._task.committed()
         if not batch.more:
             self._control.wait(self._task.poll_interval_seconds)
@@ -112,7 +120,7 @@ class SourceWork:
 
     def recover(self) -> None:
         """Start anew from the stored offsets; the session may be another one by now."""
-        self._stop_task()
+        self._store()
         self._pipeline = None
         self.start()
 
@@ -120,8 +128,11 @@ class SourceWork:
         self._engine.cancel(self._group)
 
     def close(self, deadline: Deadline) -> None:
-        del deadline
-        self._stop_task()
+        try:
+            self._store(deadline)
+        finally:
+            self._stop_task()
+            self._release()
 
     def _stop_task(self) -> None:
         task, self._task = self._task, None
@@ -133,9 +144,11 @@ class SourceWork:
 
         if self._pipeline is None:
             self._pipeline = self._make_pipeline()
+        pipeline = self._pipeline
         try:
-            self._prepare_topics(self._pipeline.topics(batch))
-            written = sum(self._write_frame(frame) for frame in self._pipeline.encoded(batch))
+            self._prepare_topics(pipeline.topics(batch))
+            frames = self._conversions.run(lambda: list(pipeline.encoded(batch)))
+            written = sum(map(self._write_frame, frames))
         except Exception as error:
             raise translated(error) from error
         self._progress.moved(written)
@@ -161,8 +174,14 @@ class SourceWork:
             self._events.topic_used(self._id, topic)
         self._seen_topics |= new
 
-    def _store(self, batch: SourceBatch) -> None:
-        if not batch.offsets:
-            return
-        entries = [(dict(partition), offset) for partition, offset in batch.offsets.items()]
-        self._offsets.put(self._id.connector, entries, Deadline.after(STORE_SECONDS))
+    def _store(self, deadline: Deadline | None = None) -> None:
+        """Store the offsets of the batch that was written; if that fails it is still to be done.
+
+        Only this is repeated then, not the write: the records are in Kafka already.
+        """
+        batch = self._written
+        if batch is not None and batch.offsets:
+            entries = [(dict(partition), offset) for partition, offset in batch.offsets.items()]
+            deadline = deadline or Deadline.after(STORE_SECONDS)
+            self._offsets.put(self._id.connector, entries, deadline)
+        self._written = None

@@ -5,17 +5,22 @@ from __future__ import annotations
 import logging
 import threading
 import traceback
+from collections.abc import Callable
 from typing import Final, Protocol
 
 from penstock.clock import Clock, Deadline
 from penstock.data.record import TaskId
-from penstock.errors import RetriableError
+from penstock.errors import DeadlineExceededError, RebalancedError, RetriableError
 from penstock.worker_port import State, TargetState, WorkerEvents
 
 log = logging.getLogger(__name__)
 
 FIRST_BACK_OFF_SECONDS: Final = 1.0
 LAST_BACK_OFF_SECONDS: Final = 30.0
+
+#: What gets better by itself: a broker or a Spark that is away, a target that says so, partitions
+#: that moved. It is repeated without end, as Connect does for poll() and put().
+PASSING: Final = (RetriableError, DeadlineExceededError, RebalancedError)
 
 
 class TaskControl:
@@ -52,16 +57,16 @@ class TaskControl:
 
 
 class TaskWork(Protocol):
-    """What a host runs: a source or a sink. All calls come from the task's thread but cancel()."""
+    """What a host runs: a source or a sink. All calls come from the task's thread but cancel().
+
+    A call that raises one of PASSING is repeated after a back-off, step() and idle() with a
+    recover() before. Any other error fails the task.
+    """
 
     def start(self) -> None: ...
 
     def step(self) -> None:
-        """Move one batch, or wait a little if there is none.
-
-        Raises:
-            RetriableError: recover() is called, and after a back-off step() again.
-        """
+        """Move one batch, or wait a little if there is none."""
         ...
 
     def idle(self) -> None:
@@ -128,8 +133,7 @@ class TaskHost:
 
     def _run(self) -> None:
         try:
-            if self._await_start():
-                self._work.start()
+            if self._await_start() and self._insist(self._work.start):
                 self._report(State.RUNNING)
                 self._loop()
         except Exception as error:
@@ -152,26 +156,35 @@ class TaskHost:
             if self._control.paused is not paused:
                 paused = not paused
                 self._report(State.PAUSED if paused else State.RUNNING)
-            self._attempt(paused=paused)
+            self._attempt(self._work.idle if paused else self._work.step)
 
-    def _attempt(self, *, paused: bool) -> None:
+    def _attempt(self, call: Callable[[], None]) -> None:
         try:
-            if paused:
-                self._work.idle()
-            else:
-                self._work.step()
+            call()
             self._back_off = FIRST_BACK_OFF_SECONDS
-        except RetriableError as error:
-            self._retry_after(error)
+        except PASSING as error:
+            self._wait_after(error)
+            self._insist(self._work.recover)
 
-    def _retry_after(self, error: RetriableError) -> None:
+    def _insist(self, call: Callable[[], None]) -> bool:
+        """Call until it works; False if the task is to stop before that."""
+        while not self._control.stopping:
+            try:
+                call()
+            except PASSING as error:
+                self._wait_after(error)
+            else:
+                return True
+        return False
+
+    def _wait_after(self, error: Exception) -> None:
+        if self._control.stopping:
+            return
         log.warning(
             "Task %s: %s; trying again in %.0f s", self.task, _in_short(error), self._back_off
         )
         self._control.wait(self._back_off)
         self._back_off = min(self._back_off * 2, LAST_BACK_OFF_SECONDS)
-        if not self._control.stopping:
-            self._work.recover()
 
     def _fail(self, error: Exception) -> None:
         trace = "".join(traceback.format_exception(error))

@@ -79,11 +79,8 @@ class TaskFactory:
     ) -> SourceWork:
         task_class = _of_shape(connector.task_class, FrameSourceTask)
         rules = topic_rules(config) if self.create_topics else None
-        topics = (
-            NoTopics()
-            if rules is None
-            else TopicCreator(self.clients.admin(task.connector, config), rules)
-        )
+        admin = self.clients.admin(task.connector, config)
+        topics = NoTopics() if rules is None else TopicCreator(admin, rules)
         return SourceWork(
             task,
             task_config,
@@ -97,6 +94,7 @@ class TaskFactory:
             control=control,
             events=events,
             progress=TaskProgress(),
+            release=admin.close,
         )
 
     def _sink(
@@ -109,6 +107,7 @@ class TaskFactory:
         events: WorkerEvents,
     ) -> SinkWork:
         errors = ErrorSettings.parse(config)
+        admin = self.clients.admin(task.connector, config)
         return SinkWork(
             task,
             task_config,
@@ -120,19 +119,19 @@ class TaskFactory:
             reader=self.clients.reader(task, config),
             engine=self.engine,
             errors=errors,
-            reports=FaultReports(errors, task, self._dead_letters(task, config, errors)),
+            reports=FaultReports(errors, task, self._dead_letters(task, config, errors, admin)),
             control=control,
             events=events,
             progress=TaskProgress(),
+            release=admin.close,
         )
 
     def _dead_letters(
-        self, task: TaskId, config: Mapping[str, str], errors: ErrorSettings
+        self, task: TaskId, config: Mapping[str, str], errors: ErrorSettings, admin: Admin
     ) -> KafkaDeadLetters | None:
         if not errors.sink.dlq_topic:
             return None
         spec = TopicSpec(errors.sink.dlq_topic, 1, errors.sink.dlq_replication_factor)
-        admin = self.clients.admin(task.connector, config)
         return KafkaDeadLetters(spec, admin, self.clients.producer(task, config))
 
     def _chain(self, config: Mapping[str, str]) -> Chain:

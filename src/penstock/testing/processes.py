@@ -1,0 +1,46 @@
+"""Who runs below a process, for tests that kill children and look for orphans."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def descendants(pid: int) -> set[int]:
+    """Every living process below this one."""
+    children: dict[int, list[int]] = {}
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        fields = _fields(entry)
+        if fields and fields[0] != "Z":
+            children.setdefault(int(fields[1]), []).append(int(entry.parent.name))
+    found: set[int] = set()
+    waiting = [pid]
+    while waiting:
+        below = children.get(waiting.pop(), [])
+        found.update(below)
+        waiting += below
+    return found
+
+
+def alive(pids: set[int]) -> set[int]:
+    """Those that still run; zombies do not."""
+    states = {pid: _fields(Path(f"/proc/{pid}/stat")) for pid in pids}
+    return {pid for pid, fields in states.items() if fields and fields[0] != "Z"}
+
+
+def cpu_seconds(pids: set[int]) -> float:
+    """The processor time these have used so far, in user and system mode."""
+    ticks = 0
+    for pid in pids:
+        fields = _fields(Path(f"/proc/{pid}/stat"))
+        if fields:
+            ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _fields(stat: Path) -> list[str]:
+    # The name of the program is in parentheses and may hold anything: state comes after it.
+    try:
+        return stat.read_text().rpartition(")")[2].split()
+    except OSError:
+        return []

@@ -1,0 +1,92 @@
+"""errors.retry.*: repeated as long as allowed, with growing waits."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from penstock.errors import DataError, RetriableError, SessionLostError
+from penstock.runtime.conversion_retry import ConversionRetry
+from penstock.runtime.task_host import TaskControl
+from penstock.runtime.tolerance import ErrorSettings
+from penstock.worker_port import TargetState
+
+
+class StepClock:
+    """Time passes only while somebody waits."""
+
+    def __init__(self) -> None:
+        self.time = 0.0
+        self.waits: list[float] = []
+
+    def now(self) -> float:
+        return self.time
+
+    def wall_ms(self) -> int:
+        return int(self.time * 1000)
+
+    def wait(self, event: threading.Event, seconds: float) -> bool:
+        self.waits.append(round(seconds, 3))
+        self.time += seconds
+        return event.is_set()
+
+
+def retry(clock: StepClock, **config: str) -> ConversionRetry:
+    keys = {"name": "x", "connector.class": "FileStreamSink", "topics": "t"}
+    settings = ErrorSettings.parse({**keys, **config})
+    return ConversionRetry(settings, TaskControl(TargetState.STARTED, clock), clock)
+
+
+class Flaky:
+    def __init__(self, failures: int, error: type[Exception] = RetriableError) -> None:
+        self.left = failures
+        self.error = error
+
+    def __call__(self) -> str:
+        if self.left:
+            self.left -= 1
+            raise self.error("the registry is away")
+        return "done"
+
+
+def test_without_a_timeout_the_first_failure_counts() -> None:
+    clock = StepClock()
+    with pytest.raises(DataError, match="Tolerance exceeded in error handler: the registry"):
+        retry(clock).run(Flaky(1))
+    assert clock.waits == []
+
+
+def test_waits_double_up_to_the_longest() -> None:
+    clock = StepClock()
+    config = {"errors.retry.timeout": "10000", "errors.retry.delay.max.ms": "1000"}
+    assert retry(clock, **config).run(Flaky(5)) == "done"
+    assert clock.waits == [0.3, 0.6, 1.0, 1.0, 1.0]
+
+
+def test_it_ends_when_the_time_is_over() -> None:
+    clock = StepClock()
+    with pytest.raises(DataError) as caught:
+        retry(clock, **{"errors.retry.timeout": "2000"}).run(Flaky(1000))
+    assert isinstance(caught.value.__cause__, RetriableError)
+    assert clock.time <= 2.0
+    assert len(clock.waits) == 2  # 0.3 + 0.6; another 1.2 would be too long
+
+
+def test_minus_one_is_without_end() -> None:
+    clock = StepClock()
+    assert retry(clock, **{"errors.retry.timeout": "-1"}).run(Flaky(50)) == "done"
+    assert max(clock.waits) == 60.0
+
+
+def test_a_lost_session_is_not_the_converters_fault() -> None:
+    clock = StepClock()
+    with pytest.raises(SessionLostError):
+        retry(clock, **{"errors.retry.timeout": "-1"}).run(Flaky(1, SessionLostError))
+    assert clock.waits == []
+
+
+def test_other_errors_are_not_repeated() -> None:
+    clock = StepClock()
+    with pytest.raises(ValueError, match="registry"):
+        retry(clock, **{"errors.retry.timeout": "-1"}).run(Flaky(1, ValueError))
