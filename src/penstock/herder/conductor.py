@@ -154,11 +154,14 @@ class Conductor:
     def sign_off(self) -> None:
         """Whatever ran here and did not fail runs nowhere now; say so."""
         for name in self._started.connectors:
-            if _ran(self._statuses.connector(name), self._identity.worker_id):
-                self._statuses.put_connector(name, self._status(State.UNASSIGNED, None, None))
+            known = self._statuses.connector(name)
+            if _ran(known, self._identity.worker_id):
+                gone = self._status(State.UNASSIGNED, None, None, known)
+                self._statuses.put_connector(name, gone)
         for task in self._started.all_tasks:
-            if _ran(self._statuses.task(task), self._identity.worker_id):
-                self._statuses.put_task(task, self._status(State.UNASSIGNED, None, None))
+            known = self._statuses.task(task)
+            if _ran(known, self._identity.worker_id):
+                self._statuses.put_task(task, self._status(State.UNASSIGNED, None, None, known))
 
     @property
     def running_tasks(self) -> list[TaskId]:
@@ -202,12 +205,14 @@ class Conductor:
         entry = self._entry(name)
         # A connector deleted meanwhile has no status any more, whatever its end still reports.
         if entry is not None:
-            self._statuses.put_connector(name, self._status(state, trace, entry))
+            known = self._statuses.connector(name)
+            self._statuses.put_connector(name, self._status(state, trace, entry, known))
 
     def _record_task(self, task: TaskId, state: State, trace: str | None) -> None:
         entry = self._entry(task.connector)
         if entry is not None and task.number < len(entry.tasks):
-            self._statuses.put_task(task, self._status(state, trace, entry))
+            known = self._statuses.task(task)
+            self._statuses.put_task(task, self._status(state, trace, entry, known))
 
     def _record_topic(self, task: TaskId, topic: str) -> None:
         known = self._statuses.topics(task.connector)
@@ -215,13 +220,16 @@ class Conductor:
             now = self._clock.wall_ms()
             self._statuses.put_topic(TopicStatus(topic, task.connector, task.number, now))
 
-    def _status(self, state: State, trace: str | None, entry: ConnectorEntry | None) -> Status:
+    def _status(
+        self, state: State, trace: str | None, entry: ConnectorEntry | None, known: Status | None
+    ) -> Status:
         version = None
         if entry is not None and entry.config is not None and state not in _UNVERSIONED:
             with suppress(PenstockError):
                 version = self._worker.connector_version(entry.config)
-        who = self._identity
-        return Status(state.value, who.worker_id, who.generation(), trace, version)
+        # A worker alone must outrank whoever wrote before it, such as the group it takes over from.
+        generation = max(self._identity.generation(), known.generation if known else 0)
+        return Status(state.value, self._identity.worker_id, generation, trace, version)
 
     def _forget_statuses(self, name: str, snapshot: ClusterSnapshot) -> None:
         entry = snapshot.connectors.get(name)

@@ -144,7 +144,10 @@ class LocalHerder:
             self._stop_all(deadline)
         self._thread.stop(deadline)
         if self._ready.is_set():
-            self._stores.statuses.flush(deadline)
+            try:
+                self._stores.statuses.flush(deadline)
+            except DeadlineExceededError as error:
+                log.warning("Last statuses are not stored: %s", error)
         for store in (self._stores.configs, self._stores.statuses, self._stores.offsets):
             store.close()
 

@@ -55,6 +55,19 @@ class Secrets:
                 found[name] = stored[name]
         return found
 
+    def refuse_masks(self, config: Mapping[str, str | None]) -> None:
+        """A mask that stands for nothing stored must not become the password.
+
+        Raises:
+            BadRequestError: a password-typed key has the mask for a value.
+        """
+        for name in sorted(self._names(config)):
+            if config[name] == HIDDEN:
+                raise BadRequestError(
+                    f"Invalid value {HIDDEN} for configuration {name}: it hides a stored value, "
+                    "but none is stored; send the value itself"
+                )
+
     def require_class(self, config: Mapping[str, str | None]) -> None:
         """Refuse a config without `connector.class`, in Connect's words but without passwords.
 

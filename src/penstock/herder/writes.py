@@ -125,6 +125,7 @@ class Writes:
 
     def _checked(self, config: ConfigMap, deadline: Deadline) -> dict[str, str]:
         self._secrets.require_class(config)
+        self._secrets.refuse_masks(config)
         within(
             "validating the connector's config", lambda: self._validation.check(config), deadline
         )

@@ -9,6 +9,7 @@ import pytest
 from penstock.data.record import TaskId
 from penstock.errors import ConflictError, DeadlineExceededError, NotFoundError, PluginError
 from penstock.herder.local import HerderOptions
+from penstock.storage.ports import Status
 from penstock.worker_port import State
 from tests.unit.herder.harness import SINK, SOURCE, Bench, eventually, running, soon
 
@@ -223,6 +224,17 @@ def test_after_a_restart_of_the_worker_everything_is_as_it_was() -> None:
         eventually(lambda: second.states("pause")[0] == "PAUSED")
         eventually(lambda: second.states("stop") == ("STOPPED", []))
         assert second.worker.running_tasks() == {TaskId("run", 0)}
+
+
+def test_statuses_outrank_those_of_the_workers_before() -> None:
+    bench = Bench()
+    bench.configs.put_connector("c", {**SOURCE, "name": "c"}, soon())
+    bench.statuses.put_connector("c", Status("RUNNING", "java:8083", 7))
+    with running(bench):
+        bench.runs()
+        found = bench.statuses.connector("c")
+        assert found is not None
+        assert (found.worker_id, found.generation) == ("127.0.0.1:8083", 7)
 
 
 def test_closing_stops_tasks_says_so_and_keeps_failures() -> None:

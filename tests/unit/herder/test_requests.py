@@ -69,6 +69,15 @@ def test_passwords_never_come_back_and_survive_the_round_trip() -> None:
         assert stored["connection.password"] == "new"
 
 
+def test_a_mask_that_hides_nothing_is_refused() -> None:
+    with (
+        running() as bench,
+        pytest.raises(BadRequestError, match=r"none is stored; send the value"),
+    ):
+        config = {**SECRETS, "connection.password": "[hidden]"}
+        bench.herder.create_connector("c", config, None, soon())
+
+
 def test_references_to_a_provider_are_shown() -> None:
     with running() as bench:
         config = {**SECRETS, "connection.password": "${file:/etc/secret:password}"}
