@@ -1,0 +1,116 @@
+"""Topics as cluster tests look at them: with a client of their own, not with Penstock's."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import confluent_kafka
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+
+from penstock.testing.waiting import eventually
+
+Headers = list[tuple[str, bytes | None]]
+
+
+@dataclass(frozen=True)
+class Record:
+    partition: int
+    offset: int
+    key: bytes | None
+    value: bytes | None
+    headers: dict[str, bytes | None]
+
+
+def create(kafka: str, topic: str, partitions: int = 1) -> None:
+    admin = AdminClient({"bootstrap.servers": kafka})
+    for future in admin.create_topics([NewTopic(topic, partitions, 1)]).values():
+        future.result(60)
+
+
+def partitions_of(kafka: str, topic: str) -> int:
+    """0 if there is no such topic."""
+    found = AdminClient({"bootstrap.servers": kafka}).list_topics(timeout=30).topics
+    return len(found[topic].partitions) if topic in found else 0
+
+
+def produce(
+    kafka: str,
+    topic: str,
+    values: Iterable[bytes | None],
+    *,
+    key: Callable[[int], bytes | None] = lambda _: None,
+    headers: Headers | None = None,
+    partition: int | None = None,
+) -> None:
+    """Write the values in order; they are in the topic when it returns."""
+    producer: Any = confluent_kafka.Producer(
+        {"bootstrap.servers": kafka, "linger.ms": 5, "acks": "all"}
+    )
+    place = {} if partition is None else {"partition": partition}
+    for number, value in enumerate(values):
+        while True:
+            try:
+                producer.produce(topic, value, key(number), headers=headers, **place)
+                break
+            except BufferError:
+                producer.poll(0.5)
+    assert producer.flush(60) == 0
+
+
+def records(kafka: str, topic: str) -> list[Record]:
+    """All there are now, by partition and offset; none if there is no such topic."""
+    consumer = confluent_kafka.Consumer(
+        {
+            "bootstrap.servers": kafka,
+            "group.id": "tests-read-all",
+            "enable.auto.commit": False,
+            "allow.auto.create.topics": False,
+        }
+    )
+    try:
+        return _read(consumer, topic)
+    finally:
+        consumer.close()
+
+
+def _read(consumer: Any, topic: str) -> list[Record]:
+    found = consumer.list_topics(topic, timeout=30).topics[topic]
+    if found.error is not None:
+        return []
+    parts = [confluent_kafka.TopicPartition(topic, number, 0) for number in found.partitions]
+    ends = {part.partition: consumer.get_watermark_offsets(part, timeout=30) for part in parts}
+    left = {number for number, (low, high) in ends.items() if high > low}
+    consumer.assign([part for part in parts if part.partition in left])
+    read: list[Record] = []
+    stop = time.monotonic() + 60
+    while left:
+        assert time.monotonic() < stop, f"{topic}: the end was not reached in time"
+        for message in consumer.consume(5000, 1.0):
+            assert message.error() is None, message.error()
+            read.append(
+                Record(
+                    message.partition(),
+                    message.offset(),
+                    message.key(),
+                    message.value(),
+                    dict(message.headers() or ()),
+                )
+            )
+            if message.offset() + 1 >= ends[message.partition()][1]:
+                left.discard(message.partition())
+    return sorted(read, key=lambda record: (record.partition, record.offset))
+
+
+def values(kafka: str, topic: str) -> list[bytes | None]:
+    return [record.value for record in records(kafka, topic)]
+
+
+def await_values(
+    kafka: str, topic: str, count: int, seconds: float = 120
+) -> Sequence[bytes | None]:
+    """Wait until the topic has that many records; all of them."""
+    return eventually(lambda: values(kafka, topic), lambda now: len(now) >= count, seconds=seconds)
