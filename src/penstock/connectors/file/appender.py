@@ -6,6 +6,7 @@ import fcntl
 import logging
 import os
 import stat
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -46,16 +47,18 @@ class LineAppender:
     """The Arrow kernel that adds a Spark partition's lines to a file, in order.
 
     Runs in Spark's Python workers. Several may write at once: each adds blocks of whole lines.
+    A worker may outlive its failed job for a moment, so it writes only while the permit exists.
     """
 
     path: str
+    permit: str
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
         descriptor = _open(self.path)
         try:
-            total = sum(_append(descriptor, block) for block in _blocks(batches))
+            total = sum(_append(descriptor, block, self.permit) for block in _blocks(batches))
             _make_durable(descriptor)
         finally:
             os.close(descriptor)
@@ -75,11 +78,13 @@ def _blocks(batches: Iterator[pa.RecordBatch]) -> Iterator[bytes]:
         yield b"".join(held)
 
 
-def _append(descriptor: int, block: bytes | memoryview) -> int:
+def _append(descriptor: int, block: bytes | memoryview, permit: str | None = None) -> int:
     # One writer at a time, so that a write the kernel cuts short can be finished. Locks of this
     # kind are apart from those of flock(), which the driver holds for the whole batch.
     fcntl.lockf(descriptor, fcntl.LOCK_EX)
     try:
+        if permit is not None and not Path(permit).exists():
+            raise InterruptedError("the batch was given up")
         rest = memoryview(block)
         while rest:
             rest = rest[os.write(descriptor, rest) :]
@@ -105,23 +110,35 @@ class Appending:
     """A file that is ours until the batch is written. Made by TargetFile.exclusive()."""
 
     def __init__(self, path: str, descriptor: int) -> None:
-        self.path = path
+        self._path = path
         self._descriptor = descriptor
-        self._regular = _is_regular(descriptor)
         self._length = os.fstat(descriptor).st_size
+        self._permit: str | None = None
 
     def append(self, lines: pa.Table) -> None:
         for chunk in lines.column(0).chunks:
             _append(self._descriptor, join_lines(chunk))
         _make_durable(self._descriptor)
 
+    def kernel(self) -> LineAppender:
+        """What adds the lines of a frame inside Spark; good for this batch only."""
+        permit, self._permit = tempfile.mkstemp(prefix="penstock-file-sink-")
+        os.close(permit)
+        return LineAppender(self._path, self._permit)
+
     def take_back(self) -> None:
-        """Cut the file to the length it had; waits for a worker that still writes."""
-        if not self._regular:
-            return
-        _wait_for(lambda: _try_lockf(self._descriptor), lambda: False, self.path)
-        os.ftruncate(self._descriptor, self._length)
-        fcntl.lockf(self._descriptor, fcntl.LOCK_UN)
+        """Cut the file to the length it had; a worker that still runs writes no more."""
+        _wait_for(lambda: _try_lockf(self._descriptor), lambda: False, self._path)
+        try:
+            self.close()
+            if _is_regular(self._descriptor):
+                os.ftruncate(self._descriptor, self._length)
+        finally:
+            fcntl.lockf(self._descriptor, fcntl.LOCK_UN)
+
+    def close(self) -> None:
+        if self._permit is not None:
+            Path(self._permit).unlink(missing_ok=True)
 
 
 class TargetFile:
@@ -175,6 +192,8 @@ class TargetFile:
             except BaseException:
                 appending.take_back()
                 raise
+            finally:
+                appending.close()
         finally:
             os.close(descriptor)
 

@@ -53,7 +53,7 @@ class FileStreamSinkTask(FrameSinkTask):
             if self._is_small(batch) or not _is_local(lines):
                 appending.append(lines.toArrow())
             else:
-                _append_in_workers(lines, appending.path)
+                _append_in_workers(lines, appending.kernel())
 
     def discard(self, batch: SinkBatch) -> None:
         # write() itself takes a half-written batch back, as it holds the lock that this needs.
@@ -70,13 +70,12 @@ def _lines(batch: SinkBatch) -> DataFrame:
     return batch.frame.select(text.alias("line"))
 
 
-def _append_in_workers(lines: DataFrame, path: str) -> None:
+def _append_in_workers(lines: DataFrame, kernel: LineAppender) -> None:
     from pyspark.sql.types import LongType, StructType
 
     from penstock.columns.arrow_map import map_in_arrow
 
-    counts = map_in_arrow(lines, LineAppender(path), StructType().add("bytes", LongType()))
-    counts.collect()
+    map_in_arrow(lines, kernel, StructType().add("bytes", LongType())).collect()
 
 
 def _print(lines: pa.Table, output: BinaryIO) -> None:

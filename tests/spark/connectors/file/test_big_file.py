@@ -22,10 +22,10 @@ import resource, sys
 from penstock.connectors.file.appender import LineAppender
 from penstock.connectors.file.source import RangeReader
 import pyarrow, pyarrow.compute
-list(LineAppender(sys.argv[2])(RangeReader(sys.argv[1], 0, 1000, 2000)(iter([]))))
+list(LineAppender(sys.argv[2], sys.argv[1])(RangeReader(sys.argv[1], 0, 1000, 2000)(iter([]))))
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 lines = RangeReader(sys.argv[1], 0, int(sys.argv[3]), 2000)(iter([]))
-list(LineAppender(sys.argv[2])(lines))
+list(LineAppender(sys.argv[2], sys.argv[1])(lines))
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """
 

@@ -170,7 +170,7 @@ def test_sink_appends_in_order(spark: SparkSession, tmp_path: Path, inline_recor
     assert path.read_text() == "after rotation\n"
 
 
-@pytest.mark.parametrize("inline_records", [0, 100_000], ids=["in workers", "inline"])
+@pytest.mark.parametrize("inline_records", [0, 1_000_000], ids=["in workers", "inline"])
 def test_a_failed_batch_leaves_nothing(
     spark: SparkSession, tmp_path: Path, inline_records: int
 ) -> None:

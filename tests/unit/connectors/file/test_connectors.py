@@ -7,10 +7,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from penstock.api import PartitionKey
-from penstock.connectors.file.appender import TargetFile
+from penstock.connectors.file.appender import LineAppender, TargetFile
 from penstock.connectors.file.sink import FileStreamSinkConnector
 from penstock.connectors.file.source import FileStreamSourceConnector
 from penstock.errors import ConfigError, DataError, RetriableError
@@ -93,6 +94,26 @@ def test_a_file_that_another_task_writes_is_left_alone(tmp_path: Path) -> None:
             TargetFile(str(path)).exclusive(lambda: True),
         ):
             raise AssertionError
+
+
+def test_a_worker_that_outlives_its_batch_writes_no_more(tmp_path: Path) -> None:
+    path = tmp_path / "out.txt"
+    lines = pa.RecordBatch.from_arrays([pa.array(["a", "b"])], names=["line"])
+    kernels: list[LineAppender] = []
+
+    def fail_half_way() -> None:
+        with TargetFile(str(path)).exclusive(lambda: False) as appending:
+            kernels.append(appending.kernel())
+            list(kernels[0](iter([lines])))
+            assert path.read_bytes() == b"a\nb\n"
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail_half_way()
+    assert path.read_bytes() == b""
+    with pytest.raises(InterruptedError):
+        list(kernels[0](iter([lines])))
+    assert path.read_bytes() == b""
 
 
 def test_importing_the_plugins_does_not_import_spark() -> None:
