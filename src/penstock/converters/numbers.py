@@ -66,7 +66,7 @@ class FixedWidthConverter(Converter, HeaderConverter):
 
         if schema is None:
             return self._encode_variant(data)
-        if schema.type is self.type and schema.name not in (DATE, TIME, TIMESTAMP):
+        if self._is_for(schema):
             return encoded(encode_column(self.type, data), None)
         refused = F.lit(self._refusal(_class_of(schema), schema))
         error = refused if self._checks_schemas else F.when(data.isNotNull(), refused)
@@ -91,14 +91,16 @@ class FixedWidthConverter(Converter, HeaderConverter):
         return SchemaAndValue(self._schema, struct.unpack(self.form, raw)[0])
 
     def encode_one(self, schema: Schema | None, value: Any) -> bytes | None:
-        if self._checks_schemas and schema is not None and schema.type is not self.type:
+        if (
+            schema is not None
+            and not self._is_for(schema)
+            and (self._checks_schemas or value is not None)
+        ):
             raise DataError(self._refusal(_class_of(schema), schema))
         if value is None:
             return None
-        if not self._fits(value):
-            raise DataError(self._refusal(_class_of(schema) or java_class(value), None))
         try:
-            return struct.pack(self.form, value)
+            return struct.pack(self.form, self._fitting(value))
         except (struct.error, OverflowError) as error:
             raise DataError(self._refusal(java_class(value), None)) from error
 
@@ -125,9 +127,14 @@ class FixedWidthConverter(Converter, HeaderConverter):
             return f"Invalid schema type for BooleanConverter: {schema.type.name}"
         return f"BooleanConverter is not compatible with objects of type {found}"
 
-    def _fits(self, value: Any) -> bool:
+    def _is_for(self, schema: Schema) -> bool:
+        return schema.type is self.type and schema.name not in (DATE, TIME, TIMESTAMP)
+
+    def _fitting(self, value: Any) -> Any:
         wanted: type = {"f": float, "d": float, "?": bool}.get(self.form[-1], int)
-        return type(value) is wanted
+        if type(value) is not wanted:
+            raise DataError(self._refusal(java_class(value), None))
+        return value
 
     def _encode_variant(self, data: Column) -> Column:
         from pyspark.sql import functions as F

@@ -284,11 +284,14 @@ def _number(token: str) -> Item | None:
         number = Decimal(token)
     except InvalidOperation:
         return None
-    return _whole(number) or _fraction(number)
+    exponent = number.as_tuple().exponent
+    if not isinstance(exponent, int) or abs(exponent) >= 2**31:
+        return None  # beyond Java's scales
+    return _whole(number) or _fraction(number, exponent)
 
 
 def _whole(number: Decimal) -> Item | None:
-    size = abs(number)
+    size = number.copy_abs()
     if size > Decimal("1e19") or 0 < size < 1 or number != number.to_integral_value():
         return None
     integral = int(number)
@@ -298,9 +301,7 @@ def _whole(number: Decimal) -> Item | None:
     return None
 
 
-def _fraction(number: Decimal) -> Item:
-    exponent = number.as_tuple().exponent
-    assert isinstance(exponent, int)  # noqa: S101 - the token had digits only
+def _fraction(number: Decimal, exponent: int) -> Item:
     single, double = to_float32(float(number)), float(number)
     if exponent and abs(single) != float("inf"):
         return Item(_FLOAT, single)

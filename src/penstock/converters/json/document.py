@@ -6,6 +6,7 @@ a point or exponent keeps all its digits, and the last of several equal names co
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from decimal import Decimal
@@ -53,7 +54,9 @@ def text_of(raw: bytes) -> str:
     Raises:
         DataError: the bytes are no text.
     """
-    encoding = json.detect_encoding(raw)
+    # Jackson looks for the mark of UTF-16 only where there are four bytes.
+    marked = raw[:2] in (codecs.BOM_UTF16_BE, codecs.BOM_UTF16_LE) and len(raw) < 4
+    encoding = "utf-8" if marked else json.detect_encoding(raw)
     try:
         text = raw.decode(encoding)
     except UnicodeDecodeError as error:

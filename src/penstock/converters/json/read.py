@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import binascii
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from decimal import Decimal
@@ -27,6 +28,8 @@ _BITS: Final = {
     SchemaType.INT32: 32,
     SchemaType.INT64: 64,
 }
+_SPACE: Final = "".join(map(chr, range(33)))
+_GROUP: Final = re.compile(r"[\x00-\x20]*(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)")
 #: Schemas whose reader can give null for a node that is not null.
 _MAY_BE_NULL: Final = frozenset({SchemaType.STRING, SchemaType.BYTES})
 
@@ -178,13 +181,15 @@ def read_without_schema(node: Any) -> Any:
 
 
 def decode_base64(text: str) -> bytes:
-    """Base64 as Jackson reads it: padded, and with white space between the groups.
+    """Base64 as Jackson reads it: padded groups, with white space before each of them.
 
     Raises:
         ValueError: it is not base64.
     """
-    compact = "".join(each for each in text if each > " ")
-    return binascii.a2b_base64(compact.encode("ascii"), strict_mode=True)
+    groups = _GROUP.findall(text)
+    if sum(map(len, groups)) != len(text.rstrip(_SPACE)):
+        raise ValueError(f"not base64: {text}")
+    return b"".join(binascii.a2b_base64(group.lstrip(_SPACE)) for group in groups)
 
 
 def _pair(node: Any) -> list[Any]:

@@ -122,7 +122,7 @@ def _map_parts(node: Any, reader: JsonReader) -> dict[str, Any]:
         parts[part] = schema_of(node[member], reader)
     for part, schema in parts.items():
         if schema is None:
-            raise DataError(f"{part.partition('_')[0]}Schema cannot be null")
+            raise DataError(f"{part.partition('_')[0]}Schema cannot be null.")
     return parts
 
 

@@ -1,0 +1,139 @@
+"""The real Java converters, run inside Spark's JVM over many values in one call."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from penstock.data.java_text import MILLIS_OF_DAY
+from penstock.data.record import SchemaAndValue
+from penstock.data.schema import DATE, TIME, TIMESTAMP, Schema, SchemaType, Struct
+from penstock.jars import classpath
+
+_SOURCE = Path(__file__).with_name("Bridge.java")
+
+
+class JavaConverters:
+    """Calls the converters of the jars; they live in a class loader of their own."""
+
+    def __init__(self, session: SparkSession) -> None:
+        jvm: Any = session.sparkContext._jvm
+        gateway: Any = session.sparkContext._gateway
+        paths = classpath("connect")
+        urls = gateway.new_array(jvm.java.net.URL, len(paths))
+        for number, path in enumerate(paths):
+            urls[number] = jvm.java.io.File(str(path)).toURI().toURL()
+        platform = jvm.java.lang.ClassLoader.getPlatformClassLoader()
+        compiler = jvm.org.codehaus.janino.SimpleCompiler()
+        compiler.setParentClassLoader(jvm.java.net.URLClassLoader(urls, platform))
+        compiler.cook(_SOURCE.read_text())
+        self._bridge = compiler.getClassLoader().loadClass("Bridge").newInstance()
+
+    def encode(
+        self, name: str, config: Mapping[str, str], schema: Schema | None, values: Sequence[Any]
+    ) -> list[dict[str, Any]]:
+        """What becomes of each value: {"data": hex or None} or {"error": messages}."""
+        told = json.dumps([told_value(schema, value) for value in values])
+        text = self._bridge.encode(name, json.dumps(config), json.dumps(told_schema(schema)), told)
+        results: list[dict[str, Any]] = json.loads(text)
+        return results
+
+    def decode(
+        self, name: str, config: Mapping[str, str], raws: Sequence[bytes | None]
+    ) -> list[dict[str, Any]]:
+        """What becomes of each row: {"schema": ..., "value": ...} or {"error": messages}."""
+        given = json.dumps([None if raw is None else raw.hex() for raw in raws])
+        results: list[dict[str, Any]] = json.loads(
+            self._bridge.decode(name, json.dumps(config), given)
+        )
+        return [_sorted(result) for result in results]
+
+
+def told(data: SchemaAndValue) -> dict[str, Any]:
+    """Our data in the form of JavaConverters.decode()."""
+    value = told_value(data.schema, data.value)
+    told_both: dict[str, Any] = _sorted({"schema": told_schema(data.schema), "value": value})
+    return told_both
+
+
+def told_schema(schema: Schema | None) -> dict[str, Any] | None:
+    if schema is None:
+        return None
+    return {
+        "type": schema.type.name,
+        "optional": schema.optional,
+        "name": schema.name,
+        "version": schema.version,
+        "doc": schema.doc,
+        "parameters": [list(pair) for pair in schema.parameters],
+        "default": told_value(schema, schema.default),
+        "fields": [[each.name, told_schema(each.schema)] for each in schema.fields],
+        "keys": told_schema(schema.key_schema),
+        "values": told_schema(schema.value_schema),
+    }
+
+
+def told_value(schema: Schema | None, value: Any) -> Any:
+    """A value with the name of its Java type, as Bridge.java writes and reads it."""
+    if value is None:
+        return None
+    if isinstance(value, Struct):
+        members = [
+            [each.name, told_value(each.schema, value.values.get(each.name))]
+            for each in value.schema.fields
+        ]
+        return ["STRUCT", members]
+    if isinstance(value, Decimal):
+        sign, digits, exponent = value.as_tuple()
+        number = int("".join(map(str, digits)))
+        return ["DECIMAL", str(-number if sign else number), -int(exponent)]
+    items = schema.value_schema if schema is not None else None
+    if isinstance(value, list | tuple):
+        return ["ARRAY", [told_value(items, each) for each in value]]
+    if isinstance(value, Mapping):
+        keys = schema.key_schema if schema is not None else None
+        return ["MAP", [[told_value(keys, k), told_value(items, v)] for k, v in value.items()]]
+    return _told_scalar(schema, value)
+
+
+def _told_scalar(schema: Schema | None, value: Any) -> list[str]:
+    match value:
+        case bool():
+            return ["BOOLEAN", "true" if value else "false"]
+        case str():
+            # Half a surrogate pair is a question mark on its way through UTF-8.
+            return ["STRING", value.encode("utf-8", "replace").decode()]
+        case bytes():
+            return ["BYTES", value.hex()]
+        case float():
+            return _told_float(schema, value)
+    if schema is not None and schema.name == DATE:
+        return ["DATE", str(value * MILLIS_OF_DAY)]
+    if schema is not None and schema.name in (TIME, TIMESTAMP):
+        return ["DATE", str(value)]
+    return [schema.type.name if schema is not None else "INT64", str(value)]
+
+
+def _told_float(schema: Schema | None, value: float) -> list[str]:
+    if schema is not None and schema.type is SchemaType.FLOAT32:
+        bits = 0x7FC00000 if value != value else struct.unpack(">i", struct.pack(">f", value))[0]
+        return ["FLOAT32", str(bits)]
+    wide = 0x7FF8 << 48 if value != value else struct.unpack(">q", struct.pack(">d", value))[0]
+    return ["FLOAT64", str(wide)]
+
+
+def _sorted(node: Any) -> Any:
+    """The entries of maps in a fixed order: Java's hash maps have none."""
+    if isinstance(node, dict):
+        return {name: _sorted(each) for name, each in node.items()}
+    if not isinstance(node, list):
+        return node
+    if len(node) == 2 and node[0] == "MAP":
+        return ["MAP", sorted((_sorted(each) for each in node[1]), key=json.dumps)]
+    return [_sorted(each) for each in node]
