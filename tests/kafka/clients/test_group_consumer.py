@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 from penstock.data.record import TopicPartition
-from penstock.errors import ConfigError, RebalancedError
+from penstock.errors import ConfigError, PenstockError, RebalancedError
 from penstock.kafka.clients import Admin, GroupConsumer, LogWriter, TopicSpec
+from penstock.kafka.embedded import EmbeddedKafka
 from penstock.kafka.patterns import java_pattern
 from tests.kafka.clients.support import Recorder, consume_until, soon, take
 
@@ -186,3 +188,31 @@ def test_a_wrong_setting_is_refused_by_name(kafka: str) -> None:
             "bootstrap.servers": kafka, "group.id": "g",
             "max.poll.interval.ms": "1000", "session.timeout.ms": "5000",
         })  # fmt: skip
+
+
+def test_a_broker_that_goes_away_and_comes_back(tmp_path: Path) -> None:
+    with EmbeddedKafka(tmp_path / "kafka") as node:
+        properties = {"bootstrap.servers": node.bootstrap_servers, "group.id": "g"}
+        admin = Admin(properties)
+        admin.create_topic(TopicSpec("t", 1, 1), soon())
+        partition = TopicPartition("t", 0)
+        produce(node.bootstrap_servers, "t", 5)
+        consumer = GroupConsumer(properties)
+        consumer.subscribe(["t"], Recorder())
+        assert len(take(consumer, 5)) == 5
+        consumer.commit({partition: 5}, soon())
+        node.kill()
+        away = soon(15)
+        while not away.expired:
+            assert consumer.consume(10, 0.5) == []
+        with pytest.raises(PenstockError):
+            consumer.commit({partition: 5}, soon(2))
+        with pytest.raises(PenstockError):
+            consumer.end_offsets([partition], soon(2))
+        node.start()
+        produce(node.bootstrap_servers, "t", 3, start=5)
+        assert [record.value for record in take(consumer, 3)] == [b"v5", b"v6", b"v7"]
+        consumer.commit({partition: 8}, soon())
+        assert consumer.committed([partition], soon()) == {partition: 8}
+        consumer.close(soon())
+        admin.close()

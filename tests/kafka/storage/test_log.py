@@ -151,7 +151,7 @@ def test_a_broker_that_goes_away_and_comes_back(tmp_path: Path) -> None:
         book = Book(node.bootstrap_servers, "log")
         book.log.start(soon())
         book.log.wait_for(book.log.append([(b"k", b"before")], soon()), soon())
-        node.stop()
+        node.kill()
         with pytest.raises(DeadlineExceededError, match="log"):
             book.log.append([(b"lost", b"x")], Deadline.after(3))
         with pytest.raises(PenstockError):

@@ -19,13 +19,12 @@ from kafka.net.sasl.oauth import AbstractTokenProvider
 from penstock.clock import Clock, SystemClock
 from penstock.errors import ConfigError, RetriableError, SetupError
 from penstock.kafka.clients.failures import librdkafka_failure, python_failure
+from penstock.kafka.clients.logs import LIBRDKAFKA, quieten
 from penstock.kafka.options import Role, kafka_python_settings, librdkafka_settings
 from penstock.kafka.security import OAuth
 from penstock.kafka.tls import librdkafka_tls, ssl_context
 
 log = logging.getLogger(__name__)
-# librdkafka's own lines, at the level of the library's log line.
-_library_log = logging.getLogger("penstock.kafka.librdkafka")
 _TOKEN_SECONDS: Final = 10.0
 
 
@@ -60,12 +59,13 @@ def _rd_client(
     fixed: Mapping[str, Any],
     on_error: Callable[[confluent_kafka.KafkaError], None],
 ) -> Any:
+    quieten()
     settings = librdkafka_settings(properties, role)
     warn_unsupported(f"a Kafka {role.value}", settings.unsupported)
     tls = librdkafka_tls(settings.tls) if settings.tls is not None else {}
     common = {"log.connection.close": False, "error_cb": on_error}
     try:
-        return kind({**common, **settings.values, **tls, **fixed}, logger=_library_log)
+        return kind({**common, **settings.values, **tls, **fixed}, logger=LIBRDKAFKA)
     except confluent_kafka.KafkaException as error:
         failure = librdkafka_failure(error, f"making a Kafka {role.value}")
         raise failure from error
@@ -75,6 +75,7 @@ def _rd_client(
 
 def python_admin(properties: Mapping[str, str], bootstrap_seconds: float) -> KafkaAdminClient:
     """A connected KafkaAdminClient. Blocks until a broker answered."""
+    quieten()
     settings = kafka_python_settings(properties, Role.ADMIN)
     warn_unsupported("the administration client", settings.unsupported)
     values = dict(settings.values)

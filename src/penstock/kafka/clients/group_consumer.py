@@ -20,8 +20,12 @@ from penstock.kafka.clients.failures import event_failure, is_transient, librdka
 from penstock.kafka.clients.records import LastError
 
 _DEFAULTS: Final[Mapping[str, Any]] = {
-    # Bounds what is fetched ahead: 16 MB a task instead of librdkafka's 64.
-    "queued.max.messages.kbytes": "16384",
+    # What is fetched ahead of consume(), by size and by number: a big backlog is Spark's to read,
+    # and librdkafka's 64 MB and 100,000 records for each of many tasks would fill the machine.
+    "queued.max.messages.kbytes": "8192",
+    "queued.min.messages": "10000",
+    # How long fetching rests once that is full; librdkafka's second would halve the rate.
+    "fetch.queue.backoff.ms": "20",
     "auto.offset.reset": "earliest",
 }
 _FIXED: Final[Mapping[str, Any]] = {
@@ -314,30 +318,28 @@ class GroupConsumer:
             return
         wanted = [_theirs(partition, offset) for partition, offset in offsets.items()]
         step = f"committing offsets of group {self.group_id}"
-        if self._telling == threading.get_ident():
-            # While it runs a callback the library lets only this thread in.
-            stored = self._commit(wanted, step)
-        else:
-            # The library's commit knows no deadline; on another thread it can be left behind.
-            stored = within(deadline, step, lambda: self._commit(wanted, step))
+        stored = self._ask(
+            deadline, step, lambda: self._consumer.commit(offsets=wanted, asynchronous=False)
+        )
         for entry in stored:
             if entry.error is not None:
                 raise event_failure(entry.error, f"{step} for {entry.topic}-{entry.partition}")
 
-    def _commit(self, offsets: list[Any], step: str) -> list[Any]:
-        try:
-            stored: list[Any] = self._consumer.commit(offsets=offsets, asynchronous=False)
-        except KafkaException as error:
-            raise librdkafka_failure(error, step) from error
-        return stored
-
     def _ask(self, deadline: Deadline, step: str, call: Callable[[], Any]) -> Any:
-        deadline.check(step + self._errors.hint())
-        try:
-            return call()
-        except KafkaException as error:
-            deadline.check(step + self._errors.hint())
-            raise librdkafka_failure(error, step) from error
+        """Not every call of the library keeps to a time, and one that waits may hold up others.
+        On a thread of its own it can be left behind."""
+
+        def ask() -> Any:
+            try:
+                return call()
+            except KafkaException as error:
+                deadline.check(step + self._errors.hint())
+                raise librdkafka_failure(error, step) from error
+
+        if self._telling == threading.get_ident():
+            # While it runs a callback the library lets only this thread in.
+            return ask()
+        return within(deadline, step, ask)
 
     def close(self, deadline: Deadline) -> None:
         """Leave the group. The partitions still held are told as revoked, on another thread.

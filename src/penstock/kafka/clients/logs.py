@@ -1,0 +1,51 @@
+"""What the client libraries write to the log, in bearable amounts."""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+from typing import Final
+
+from penstock.clock import Clock, SystemClock
+
+#: Lines of librdkafka, at the level it gives them.
+LIBRDKAFKA: Final = logging.getLogger("penstock.kafka.librdkafka")
+_KAFKA_PYTHON: Final = logging.getLogger("kafka")
+_NUMBERS: Final = re.compile(r"\d+(\.\d+)?")
+_QUIET_SECONDS: Final = 60.0
+
+
+class Repetitions(logging.Filter):
+    """Lets a line pass once a minute: while a broker is away each client says so all the time.
+
+    Lines that differ in numbers only count as the same.
+    """
+
+    def __init__(self, clock: Clock | None = None) -> None:
+        super().__init__()
+        self._clock = clock or SystemClock()
+        self._lock = threading.Lock()
+        self._next: dict[str, float] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        line = _NUMBERS.sub("#", record.getMessage())
+        now = self._clock.now()
+        with self._lock:
+            if now < self._next.get(line, 0.0):
+                return False
+            self._next = {known: at for known, at in self._next.items() if at > now}
+            self._next[line] = now + _QUIET_SECONDS
+        return True
+
+
+_once: Final = Repetitions()
+
+
+def quieten() -> None:
+    """Called when a client is made; does no more the second time."""
+    LIBRDKAFKA.addFilter(_once)
+    if _KAFKA_PYTHON.level == logging.NOTSET:
+        # It logs every attempt to connect as an error; our own errors say it once. Whoever wants
+        # to see them sets this logger's level.
+        _KAFKA_PYTHON.setLevel(logging.CRITICAL)
