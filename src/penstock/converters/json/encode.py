@@ -8,7 +8,7 @@ Figures are in docs/decisions/converters.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Final
@@ -19,12 +19,13 @@ from penstock.columns.literals import literal
 from penstock.converters.json.columns import children, unscaled_bytes
 from penstock.converters.json.write import NOT_A_TIME, NULL_FOR_REQUIRED, quoted
 from penstock.data.java_text import MILLIS_OF_DAY
-from penstock.data.schema import TIME, Schema, SchemaType
+from penstock.data.schema import TIME, Schema, SchemaType, Struct
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
 _OPTIONS: Final = {"ignoreNullFields": "false"}
+_NESTED: Final = (Struct, Mapping, list, tuple)
 _CONTAINERS: Final = frozenset({SchemaType.ARRAY, SchemaType.MAP, SchemaType.STRUCT})
 #: The bytes that start a character beyond the first plane in UTF-8.
 _LEADS: Final = (b"\xf0", b"\xf1", b"\xf2", b"\xf3", b"\xf4")
@@ -42,16 +43,16 @@ class JsonColumns:
         """`"name":<json>}` as binary: the data as the last member of an object."""
         if schema is None or _has_pairs(schema):
             head = F.lit(f"{quoted(name)}:")
-            return _as_bytes(F.concat(head, self._text(schema, data), F.lit("}")), schema)
+            return _as_bytes(F.concat(head, self._text(schema, data), F.lit("}")), schema, data)
         whole = F.to_json(F.struct(self._ready(schema, data).alias(name)), _OPTIONS)
-        return F.call_function("substring", _as_bytes(whole, schema), F.lit(2))
+        return F.call_function("substring", _as_bytes(whole, schema, data), F.lit(2))
 
     def document(self, schema: Schema | None, data: Column) -> Column:
         """The JSON of the data alone, as binary."""
         if schema is None or _has_pairs(schema) or schema.type not in _CONTAINERS:
-            return _as_bytes(self._text(schema, data), schema)
+            return _as_bytes(self._text(schema, data), schema, data)
         whole = F.to_json(self._ready(schema, data), _OPTIONS)
-        return _as_bytes(F.coalesce(whole, F.lit("null")), schema)
+        return _as_bytes(F.coalesce(whole, F.lit("null")), schema, data)
 
     def error(self, schema: Schema | None, data: Column) -> Column:
         """A string that is null for rows that can be written."""
@@ -156,11 +157,14 @@ def _has_pairs(schema: Schema) -> bool:
     return any(map(_has_pairs, children(schema)))
 
 
-def _has_strings(schema: Schema | None) -> bool:
-    if schema is None or schema.type is SchemaType.STRING:
+def _has_rare_constants(schema: Schema) -> bool:
+    """Whether a field's name, or a default, may bring characters that the data does not show."""
+    names = "".join(each.name for each in schema.fields)
+    default = schema.default
+    texts = names + (default if isinstance(default, str) else "")
+    if isinstance(default, _NESTED) or max(texts, default="") > "\uffff":
         return True
-    named = any(max(each.name, default="") > "\uffff" for each in schema.fields)
-    return named or any(map(_has_strings, children(schema)))
+    return any(map(_has_rare_constants, children(schema)))
 
 
 def _bad_time(schema: Schema, data: Column) -> list[Column]:
@@ -194,15 +198,35 @@ def _any(
     return lambda item: reduce(or_, _conditions(items, item, own))
 
 
-def _as_bytes(text: Column, schema: Schema | None) -> Column:
-    """UTF-8, with the characters beyond the first plane as the two escapes Jackson writes."""
-    raw = text.cast("binary")
-    if not _has_strings(schema):
-        return raw
-    rare = reduce(or_, (F.contains(raw, F.lit(lead)) for lead in _LEADS))
+def _as_bytes(text: Column, schema: Schema | None, data: Column) -> Column:
+    """UTF-8, with the characters beyond the first plane as the two escapes Jackson writes.
+
+    Whether there are any is asked of the data: asked of the text, Spark would write the text
+    anew for each question, which tripled the cost of a record.
+    """
+    if schema is None or _has_rare_constants(schema):
+        return F.element_at(F.transform(F.array(text), lambda t: _escaped(t, _is_rare(t))), 1)
+    strings = _conditions(schema, data, _rare_string)
+    return _escaped(text, reduce(or_, strings)) if strings else text.cast("binary")
+
+
+def _escaped(text: Column, rare: Column) -> Column:
     pieces = F.regexp_extract_all(text, F.lit(_PIECES), F.lit(0))
     escaped = F.array_join(F.transform(pieces, _escape), "").cast("binary")
-    return F.when(rare, escaped).otherwise(raw)
+    return F.when(rare, escaped).otherwise(text.cast("binary"))
+
+
+def _rare_string(schema: Schema, data: Column) -> list[Column]:
+    if schema.type is not SchemaType.STRING:
+        return []
+    return [F.coalesce(_is_rare(data), F.lit(False))]
+
+
+def _is_rare(text: Column) -> Column:
+    raw = text.cast("binary")
+    leads = reduce(or_, (F.contains(raw, F.lit(lead)) for lead in _LEADS))
+    # Most text is ASCII, and that is told by a count.
+    return (F.octet_length(text) != F.length(text)) & leads
 
 
 def _escape(piece: Column) -> Column:
