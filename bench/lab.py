@@ -206,5 +206,9 @@ def _line(number: int) -> str:
 
 
 def end_offset(consumer: confluent_kafka.Consumer, topic: str) -> int:
+    """How many records a topic of one partition has; -1 while the broker does not know it yet."""
     partition = confluent_kafka.TopicPartition(topic, 0)
-    return int(consumer.get_watermark_offsets(partition, timeout=10)[1])
+    try:
+        return int(consumer.get_watermark_offsets(partition, timeout=10)[1])
+    except confluent_kafka.KafkaException:
+        return -1

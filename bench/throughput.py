@@ -93,7 +93,7 @@ def fill_topic(lab: Lab, worker: Worker, file: LineFile, converter: str, topic: 
     lab.create_topic(topic)
     name = f"source-{topic}"
     with lab.consumer() as eye:
-        end_offset(eye, topic)
+        wait_for(lambda: end_offset(eye, topic) == 0, 30, f"topic {topic} is there")
         with measured(worker.name, worker.pid, file.count) as run:
             worker.create(name, source_config(file.path, topic, converter))
             wait_for(
