@@ -16,8 +16,8 @@ from penstock.clock import Deadline, SystemClock
 from penstock.config.properties import load_connector_file
 from penstock.config.providers import Resolver, resolver
 from penstock.errors import PenstockError
-from penstock.herder.conductor import Identity
 from penstock.herder.local import HerderOptions, LocalHerder, Stores
+from penstock.herder.records import Identity
 from penstock.herder.reports import WorkerReports
 from penstock.herder.validation import Validation
 from penstock.kafka.clients import Admin

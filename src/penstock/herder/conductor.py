@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import logging
 import traceback
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Final
 
@@ -16,14 +14,8 @@ from penstock.errors import PenstockError
 from penstock.herder.commands import CommandThread
 from penstock.herder.lanes import Lanes
 from penstock.herder.reconcile import Change, Started, changes
-from penstock.storage.ports import (
-    ClusterSnapshot,
-    ConfigStore,
-    ConnectorEntry,
-    Status,
-    StatusStore,
-    TopicStatus,
-)
+from penstock.herder.records import Records
+from penstock.storage.ports import ClusterSnapshot, ConfigStore, ConnectorEntry
 from penstock.worker_port import State, TargetState, Worker
 
 log = logging.getLogger(__name__)
@@ -31,16 +23,6 @@ log = logging.getLogger(__name__)
 _WRITE_SECONDS: Final = 15.0
 _FIRST_RETRY_SECONDS: Final = 0.25
 _LAST_RETRY_SECONDS: Final = 60.0
-# States that say nothing of a plugin's version, as in Connect's own records.
-_UNVERSIONED: Final = frozenset({State.UNASSIGNED, State.DESTROYED})
-
-
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """Who writes statuses. The generation is the worker group's; alone, it stays what it was."""
-
-    worker_id: str
-    generation: Callable[[], int] = lambda: 1
 
 
 class Conductor:
@@ -53,8 +35,7 @@ class Conductor:
         lanes: Lanes,
         worker: Worker,
         configs: ConfigStore,
-        statuses: StatusStore,
-        identity: Identity,
+        records: Records,
         clock: Clock,
         stop_seconds: float,
         track_topics: bool,
@@ -63,8 +44,7 @@ class Conductor:
         self._lanes = lanes
         self._worker = worker
         self._configs = configs
-        self._statuses = statuses
-        self._identity = identity
+        self._records = records
         self._clock = clock
         self._stop_seconds = stop_seconds
         self._track_topics = track_topics
@@ -78,12 +58,13 @@ class Conductor:
     def connector_state(self, name: str, state: State, trace: str | None) -> None:
         self._thread.post(
             f"recording the state of connector {name}",
-            partial(self._record_connector, name, state, trace),
+            lambda: self._records.connector(name, self._entry(name), state, trace),
         )
 
     def task_state(self, task: TaskId, state: State, trace: str | None) -> None:
         self._thread.post(
-            f"recording the state of task {task}", partial(self._record_task, task, state, trace)
+            f"recording the state of task {task}",
+            lambda: self._records.task(task, self._entry(task.connector), state, trace),
         )
 
     def task_configs(self, connector: str, configs: Sequence[Mapping[str, str]]) -> None:
@@ -97,7 +78,7 @@ class Conductor:
         if self._track_topics:
             self._thread.post(
                 f"recording a topic of connector {task.connector}",
-                partial(self._record_topic, task, topic),
+                lambda: self._records.topic(task, self._entry(task.connector), topic),
             )
 
     # ------------------------------------------------------------------------- what is to happen
@@ -118,7 +99,7 @@ class Conductor:
         if self._closing:
             return
         for change in list(changes(snapshot, self._started, names)):
-            self._forget_statuses(change.connector, snapshot)
+            self._records.forget(change.connector, _existing(snapshot, change.connector))
             self._carry_out(change)
         for name in names:
             self._seen.pop(name, None)
@@ -142,26 +123,13 @@ class Conductor:
             )
         )
 
-    def store_status(self, name: str, connector: Status, tasks: Mapping[TaskId, Status]) -> None:
-        self._statuses.put_connector(name, connector)
-        for task, status in tasks.items():
-            self._statuses.put_task(task, status)
-
     def close(self) -> None:
         """From now on start nothing more."""
         self._closing = True
 
     def sign_off(self) -> None:
-        """Whatever ran here and did not fail runs nowhere now; say so."""
-        for name in self._started.connectors:
-            known = self._statuses.connector(name)
-            if _ran(known, self._identity.worker_id):
-                gone = self._status(State.UNASSIGNED, None, None, known)
-                self._statuses.put_connector(name, gone)
-        for task in self._started.all_tasks:
-            known = self._statuses.task(task)
-            if _ran(known, self._identity.worker_id):
-                self._statuses.put_task(task, self._status(State.UNASSIGNED, None, None, known))
+        """Say that nothing runs here any more."""
+        self._records.sign_off(self._started.connectors, self._started.all_tasks)
 
     @property
     def running_tasks(self) -> list[TaskId]:
@@ -199,52 +167,8 @@ class Conductor:
                 log.exception("Task %s can't be started", task)
                 self.task_state(task, State.FAILED, traceback.format_exc())
 
-    # ------------------------------------------------------------------------------- statuses
-
-    def _record_connector(self, name: str, state: State, trace: str | None) -> None:
-        entry = self._entry(name)
-        # A connector deleted meanwhile has no status any more, whatever its end still reports.
-        if entry is not None:
-            known = self._statuses.connector(name)
-            self._statuses.put_connector(name, self._status(state, trace, entry, known))
-
-    def _record_task(self, task: TaskId, state: State, trace: str | None) -> None:
-        entry = self._entry(task.connector)
-        if entry is not None and task.number < len(entry.tasks):
-            known = self._statuses.task(task)
-            self._statuses.put_task(task, self._status(state, trace, entry, known))
-
-    def _record_topic(self, task: TaskId, topic: str) -> None:
-        known = self._statuses.topics(task.connector)
-        if self._entry(task.connector) and not any(status.topic == topic for status in known):
-            now = self._clock.wall_ms()
-            self._statuses.put_topic(TopicStatus(topic, task.connector, task.number, now))
-
-    def _status(
-        self, state: State, trace: str | None, entry: ConnectorEntry | None, known: Status | None
-    ) -> Status:
-        version = None
-        if entry is not None and entry.config is not None and state not in _UNVERSIONED:
-            with suppress(PenstockError):
-                version = self._worker.connector_version(entry.config)
-        # A worker alone must outrank whoever wrote before it, such as the group it takes over from.
-        generation = max(self._identity.generation(), known.generation if known else 0)
-        return Status(state.value, self._identity.worker_id, generation, trace, version)
-
-    def _forget_statuses(self, name: str, snapshot: ClusterSnapshot) -> None:
-        entry = snapshot.connectors.get(name)
-        exists = entry is not None and entry.config is not None
-        left = len(entry.tasks) if entry is not None and exists else 0
-        for task in list(self._statuses.tasks(name)):
-            if task.number >= left:
-                self._statuses.put_task(task, None)
-        if not exists:
-            self._statuses.put_connector(name, None)
-            self._statuses.remove_topics(name)
-
     def _entry(self, name: str) -> ConnectorEntry | None:
-        entry = self._configs.snapshot().connectors.get(name)
-        return entry if entry is not None and entry.config is not None else None
+        return _existing(self._configs.snapshot(), name)
 
     # ---------------------------------------------------------------------------- task configs
 
@@ -272,6 +196,6 @@ class Conductor:
         self.reconcile_one(name)
 
 
-def _ran(status: Status | None, worker_id: str) -> bool:
-    ended = (State.FAILED, State.UNASSIGNED)
-    return status is not None and status.worker_id == worker_id and status.state not in ended
+def _existing(snapshot: ClusterSnapshot, name: str) -> ConnectorEntry | None:
+    entry = snapshot.connectors.get(name)
+    return entry if entry is not None and entry.config is not None else None

@@ -23,11 +23,12 @@ from penstock.errors import (
     StorageError,
 )
 from penstock.herder.commands import CommandThread
-from penstock.herder.conductor import Conductor, Identity
+from penstock.herder.conductor import Conductor
 from penstock.herder.herder import ConfigMap
 from penstock.herder.lanes import Lanes, within
 from penstock.herder.loggers import Loggers
 from penstock.herder.offsets import OffsetRequests
+from penstock.herder.records import Identity, Records
 from penstock.herder.reports import WorkerReports
 from penstock.herder.secrets import Secrets
 from penstock.herder.validation import check_request
@@ -101,13 +102,13 @@ class LocalHerder:
         self._thread = CommandThread(clock)
         self._lanes = Lanes()
         self._views = Views(stores.configs, stores.statuses, plugins, secrets)
+        records = Records(stores.statuses, identity, clock, worker.connector_version)
         self._conductor = Conductor(
             thread=self._thread,
             lanes=self._lanes,
             worker=worker,
             configs=stores.configs,
-            statuses=stores.statuses,
-            identity=identity,
+            records=records,
             clock=clock,
             stop_seconds=options.graceful_stop_seconds,
             track_topics=options.track_topics,
@@ -117,6 +118,7 @@ class LocalHerder:
             conductor=self._conductor,
             configs=stores.configs,
             statuses=stores.statuses,
+            records=records,
             views=self._views,
             secrets=secrets,
             validation=validation,

@@ -14,6 +14,7 @@ from penstock.herder.conductor import Conductor
 from penstock.herder.herder import ConfigMap
 from penstock.herder.infos import ConfigInfos
 from penstock.herder.lanes import within
+from penstock.herder.records import Records
 from penstock.herder.restarts import restart_plan
 from penstock.herder.secrets import Secrets
 from penstock.herder.views import Views
@@ -52,6 +53,7 @@ class Writes:
         conductor: Conductor,
         configs: ConfigStore,
         statuses: StatusStore,
+        records: Records,
         views: Views,
         secrets: Secrets,
         validation: Validation,
@@ -60,6 +62,7 @@ class Writes:
         self._conductor = conductor
         self._configs = configs
         self._statuses = statuses
+        self._records = records
         self._views = views
         self._secrets = secrets
         self._validation = validation
@@ -180,7 +183,7 @@ class Writes:
             plan = restart_plan(request, status, self._statuses.tasks(name))
             self._configs.put_restart(request, deadline)
             if plan.restart_connector or plan.restart_tasks:
-                self._conductor.store_status(name, plan.connector, plan.tasks)
+                self._records.restarting(name, plan.connector, plan.tasks)
                 self._conductor.restart(
                     name, connector=plan.restart_connector, tasks=plan.restart_tasks
                 )

@@ -15,9 +15,9 @@ from penstock.clock import Deadline, SystemClock
 from penstock.config import Config, ConfigValue, Type, key
 from penstock.data.record import TaskId
 from penstock.errors import ConfigError
-from penstock.herder.conductor import Identity
 from penstock.herder.infos import ConfigInfo, ConfigInfos
 from penstock.herder.local import HerderOptions, LocalHerder, Stores
+from penstock.herder.records import Identity
 from penstock.herder.reports import WorkerReports
 from penstock.plugins import BUILT_IN, PluginInfo, Plugins
 from penstock.settings import StandaloneSettings

@@ -1,0 +1,107 @@
+"""Writes down what happens to connectors and tasks, on the herder's thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final
+
+from penstock.clock import Clock
+from penstock.data.record import TaskId
+from penstock.errors import PenstockError
+from penstock.storage.ports import ConnectorEntry, Status, StatusStore, TopicStatus
+from penstock.worker_port import State
+
+# States that say nothing of a plugin's version, as in Connect's own records.
+_UNVERSIONED: Final = frozenset({State.UNASSIGNED, State.DESTROYED})
+_ENDED: Final = frozenset({State.FAILED, State.UNASSIGNED})
+
+Version = Callable[[Mapping[str, str]], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who writes statuses. The generation is the worker group's; alone, it stays what it was."""
+
+    worker_id: str
+    generation: Callable[[], int] = lambda: 1
+
+
+class Records:
+    """States and topics of what exists; whatever has been deleted has none."""
+
+    def __init__(
+        self, statuses: StatusStore, identity: Identity, clock: Clock, version: Version
+    ) -> None:
+        self._statuses = statuses
+        self._identity = identity
+        self._clock = clock
+        self._version = version
+
+    def connector(
+        self, name: str, entry: ConnectorEntry | None, state: State, trace: str | None
+    ) -> None:
+        # A connector deleted meanwhile has no status any more, whatever its end still reports.
+        if entry is not None:
+            status = self._status(state, trace, self._statuses.connector(name), entry)
+            self._statuses.put_connector(name, status)
+
+    def task(
+        self, task: TaskId, entry: ConnectorEntry | None, state: State, trace: str | None
+    ) -> None:
+        if entry is not None and task.number < len(entry.tasks):
+            status = self._status(state, trace, self._statuses.task(task), entry)
+            self._statuses.put_task(task, status)
+
+    def topic(self, task: TaskId, entry: ConnectorEntry | None, topic: str) -> None:
+        known = (status.topic for status in self._statuses.topics(task.connector))
+        if entry is not None and topic not in known:
+            now = self._clock.wall_ms()
+            self._statuses.put_topic(TopicStatus(topic, task.connector, task.number, now))
+
+    def restarting(self, name: str, connector: Status, tasks: Mapping[TaskId, Status]) -> None:
+        """What a restart plan says of a connector, until it has been restarted."""
+        self._statuses.put_connector(name, connector)
+        for task, status in tasks.items():
+            self._statuses.put_task(task, status)
+
+    def forget(self, name: str, entry: ConnectorEntry | None) -> None:
+        """Drop the statuses of tasks, or of a connector, that are no more."""
+        left = 0 if entry is None else len(entry.tasks)
+        for task in list(self._statuses.tasks(name)):
+            if task.number >= left:
+                self._statuses.put_task(task, None)
+        if entry is None:
+            self._statuses.put_connector(name, None)
+            self._statuses.remove_topics(name)
+
+    def sign_off(self, connectors: Iterable[str], tasks: Iterable[TaskId]) -> None:
+        """Whatever ran here and did not fail runs nowhere now; say so."""
+        for name in connectors:
+            known = self._statuses.connector(name)
+            if self._ran(known):
+                self._statuses.put_connector(name, self._status(State.UNASSIGNED, None, known))
+        for task in tasks:
+            known = self._statuses.task(task)
+            if self._ran(known):
+                self._statuses.put_task(task, self._status(State.UNASSIGNED, None, known))
+
+    def _ran(self, status: Status | None) -> bool:
+        here = self._identity.worker_id
+        return status is not None and status.worker_id == here and status.state not in _ENDED
+
+    def _status(
+        self,
+        state: State,
+        trace: str | None,
+        known: Status | None,
+        entry: ConnectorEntry | None = None,
+    ) -> Status:
+        version = None
+        if entry is not None and entry.config is not None and state not in _UNVERSIONED:
+            with suppress(PenstockError):
+                version = self._version(entry.config)
+        # A worker alone must outrank whoever wrote before it, such as the group it takes over from.
+        generation = max(self._identity.generation(), known.generation if known else 0)
+        return Status(state.value, self._identity.worker_id, generation, trace, version)
