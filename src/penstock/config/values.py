@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from penstock.errors import ConfigError
+from penstock.java_numbers import double_text
 
 HIDDEN: Final = "[hidden]"
 
@@ -105,30 +106,10 @@ def java_text(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        return _java_double(value)
+        return double_text(value)
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(java_text, value)) + "]"
     return str(value)
-
-
-def _java_double(value: float) -> str:
-    if value != value:
-        return "NaN"
-    if value in (float("inf"), float("-inf")):
-        return "Infinity" if value > 0 else "-Infinity"
-    if value == 0 or 1e-3 <= abs(value) < 1e7:
-        return _plain(value)
-    mantissa, _, exponent = f"{value:e}".partition("e")
-    digits = repr(value).lower().partition("e")[0].replace(".", "").strip("-").strip("0")
-    sign = "-" if mantissa.startswith("-") else ""
-    return f"{sign}{digits[0]}.{digits[1:] or '0'}E{int(exponent)}"
-
-
-def _plain(value: float) -> str:
-    text = repr(value)
-    if "e" in text:
-        text = f"{value:.20f}".rstrip("0")
-    return text if not text.endswith(".") else text + "0"
 
 
 def _boolean(name: str, value: object) -> bool:

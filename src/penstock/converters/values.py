@@ -13,11 +13,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
 from penstock.converters.tokens import JAVA_SPACE, Tokens
-from penstock.data.java_text import (
-    MILLIS_OF_DAY,
-    epoch_day,
-    to_float32,
-)
+from penstock.data.java_text import MILLIS_OF_DAY, epoch_day
 from penstock.data.record import SchemaAndValue
 from penstock.data.schema import (
     DATE,
@@ -32,6 +28,7 @@ from penstock.data.schema import (
     timestamp_schema,
 )
 from penstock.errors import DataError
+from penstock.java_numbers import to_float32
 
 _BOOLEAN: Final = Schema(SchemaType.BOOLEAN)
 _WHOLE: Final = (

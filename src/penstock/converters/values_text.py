@@ -11,11 +11,10 @@ from penstock.data.java_text import (
     MILLIS_OF_DAY,
     civil_date,
     decimal_text,
-    double_text,
-    float_text,
 )
 from penstock.data.schema import DATE, TIME, TIMESTAMP, Schema, SchemaType, Struct
 from penstock.errors import DataError
+from penstock.java_numbers import double_text, float_text
 
 
 def text_of(schema: Schema | None, value: Any) -> str:

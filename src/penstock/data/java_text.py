@@ -1,17 +1,13 @@
-"""How Java writes values as text: what its toString() and Jackson's generator give.
-
-Floating point numbers are written with the fewest digits that identify them, as Java 19 and later
-do. (An older Java writes more digits for a few values; Spark's columns do what their Java does.)
-"""
+"""How Java writes values as text: what their toString() gives."""
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
 from penstock.data.schema import DATE, TIME, TIMESTAMP, Schema, SchemaType, Struct
+from penstock.java_numbers import double_text, float_text
 
 MILLIS_OF_DAY: Final = 86_400_000
 _DAYS: Final = ("Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed")
@@ -20,16 +16,6 @@ _MONTHS: Final = (
 )  # fmt: skip
 #: The day Java's calendar changes from Julian to Gregorian dates: 15 October 1582.
 GREGORIAN_START: Final = -141_427
-
-
-def double_text(value: float) -> str:
-    """Double.toString()."""
-    return _special(value) or _java_form(value, repr(abs(value)))
-
-
-def float_text(value: float) -> str:
-    """Float.toString() of a value that is one of Java's floats."""
-    return _special(value) or _java_form(value, _shortest_float(abs(value)))
 
 
 def decimal_text(value: Decimal) -> str:
@@ -107,46 +93,6 @@ def epoch_day(year: int, month: int, day: int) -> int:
     start = 365 * shifted_year + shifted_year // 4 + of_year
     gregorian = start - shifted_year // 100 + shifted_year // 400 - 719_468 + day - 1
     return gregorian if gregorian >= GREGORIAN_START else start - 719_470 + day - 1
-
-
-def _special(value: float) -> str | None:
-    if value != value:
-        return "NaN"
-    if value in (float("inf"), float("-inf")):
-        return "Infinity" if value > 0 else "-Infinity"
-    return None
-
-
-def _java_form(value: float, shortest: str) -> str:
-    sign = "-" if struct.pack(">d", value)[0] & 0x80 else ""
-    if value == 0:
-        return f"{sign}0.0"
-    _, digits, exponent = Decimal(shortest).as_tuple()
-    assert isinstance(exponent, int)  # noqa: S101 - infinities are handled before
-    text = "".join(map(str, digits)).rstrip("0") or "0"
-    point = len(digits) + exponent  # where the decimal point stands in the digits
-    if -3 < point <= 7:
-        if point <= 0:
-            return f"{sign}0.{'0' * -point}{text}"
-        return f"{sign}{text[:point].ljust(point, '0')}.{text[point:] or '0'}"
-    return f"{sign}{text[0]}.{text[1:] or '0'}E{point - 1}"
-
-
-def _shortest_float(value: float) -> str:
-    for digits in range(1, 10):
-        text = f"{value:.{digits - 1}e}"
-        if to_float32(float(text)) == value:
-            return text
-    return repr(value)
-
-
-def to_float32(value: float) -> float:
-    """The nearest single precision number, infinite if it is too big for one."""
-    try:
-        narrowed: float = struct.unpack(">f", struct.pack(">f", value))[0]
-    except OverflowError:
-        return float("inf") if value > 0 else float("-inf")
-    return narrowed
 
 
 def _is_temporal(schema: Schema | None) -> bool:

@@ -12,8 +12,9 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 from typing import Any, Final
+
+from penstock.java_numbers import double_text
 
 _SPECIAL: Final = re.compile(r'["\\\x00-\x1f\ud800-\udfff\U00010000-\U0010ffff]')
 _SHORT: Final = {
@@ -36,37 +37,6 @@ def canonical(value: object) -> str:
     return json.dumps(json.loads(_text(value)), sort_keys=True)
 
 
-def java_double(number: float) -> str:
-    """What Java's Double.toString gives (since Java 19: the shortest text that reads back)."""
-    if math.isnan(number):
-        return "NaN"
-    if math.isinf(number):
-        return "Infinity" if number > 0 else "-Infinity"
-    sign = "-" if math.copysign(1.0, number) < 0 else ""
-    if number == 0:
-        return f"{sign}0.0"
-    _, digits, exponent = Decimal(_shortest(abs(number))).as_tuple()
-    text = "".join(map(str, digits)).rstrip("0")
-    # The power of ten of the first digit.
-    power = len(digits) + int(exponent) - 1
-    if -3 <= power < 7:
-        return sign + _plain(text, power)
-    return f"{sign}{text[0]}.{text[1:] or '0'}E{power}"
-
-
-def _shortest(number: float) -> str:
-    """Java compares texts of at least two digits: the smallest double is 4.9E-324, not 5E-324."""
-    two_digits = f"{number:.1e}"
-    return two_digits if float(two_digits) == number else repr(number)
-
-
-def _plain(digits: str, power: int) -> str:
-    if power < 0:
-        return "0." + "0" * (-power - 1) + digits
-    whole = digits[: power + 1].ljust(power + 1, "0")
-    return f"{whole}.{digits[power + 1 :] or '0'}"
-
-
 def _text(value: object) -> str:  # noqa: PLR0911 - one line for each kind of value
     match value:
         case None:
@@ -78,7 +48,7 @@ def _text(value: object) -> str:  # noqa: PLR0911 - one line for each kind of va
         case int():
             return str(value)
         case float():
-            text = java_double(value)
+            text = double_text(value)
             return text if math.isfinite(value) else f'"{text}"'
         case bytes() | bytearray() | memoryview():
             return f'"{base64.b64encode(value).decode()}"'

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.storage.java_json import canonical, decode, encode, java_double
+from penstock.java_numbers import double_text
+from penstock.storage.java_json import canonical, decode, encode
 
 # Written by Apache Kafka Connect's JsonConverter 4.1.1 with schemas.enable=false.
 GOLDEN = [
@@ -52,7 +53,7 @@ def test_the_bytes_are_connect_s(value: object, text: str) -> None:
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_doubles_read_back(number: float) -> None:
-    assert float(java_double(number)) == number
+    assert float(double_text(number)) == number
 
 
 json_values = st.recursive(

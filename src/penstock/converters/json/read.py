@@ -15,9 +15,10 @@ from decimal import Decimal
 from typing import Any, Final
 
 from penstock.converters.json.document import MISSING, kind
-from penstock.data.java_text import MILLIS_OF_DAY, to_float32
+from penstock.data.java_text import MILLIS_OF_DAY
 from penstock.data.schema import DATE, DECIMAL, TIME, TIMESTAMP, Schema, SchemaType, Struct
 from penstock.errors import DataError
+from penstock.java_numbers import to_float32
 
 Read = Callable[[Any], Any]
 MakeStruct = Callable[[Schema, dict[str, Any]], Any]

@@ -9,10 +9,9 @@ from decimal import Decimal
 from typing import Any, Final
 
 from penstock.data.java_text import MILLIS_OF_DAY, boolean_text, decimal_text
-from penstock.data.java_text import double_text as plain_double_text
-from penstock.data.java_text import float_text as plain_float_text
 from penstock.data.schema import DATE, TIME, TIMESTAMP, Schema, SchemaType, Struct
 from penstock.errors import DataError
+from penstock.java_numbers import double_text, float_text
 
 NULL_FOR_REQUIRED: Final = (
     "Conversion error: null value for field that is required and has no default value"
@@ -196,9 +195,9 @@ def _scalar(schema: Schema, value: Any) -> str:
         case SchemaType.BOOLEAN, bool():
             return boolean_text(value)
         case SchemaType.FLOAT32, float():
-            return _number_text(plain_float_text(value))
+            return _number_text(float_text(value))
         case SchemaType.FLOAT64, float():
-            return _number_text(plain_double_text(value))
+            return _number_text(double_text(value))
         case SchemaType.STRING, str():
             return quoted(value)
         case SchemaType.BYTES, bytes():
@@ -219,7 +218,7 @@ def _base64(value: bytes) -> str:
 _PLAIN: Final[Mapping[type, Callable[[Any], str]]] = {
     bool: boolean_text,
     int: str,
-    float: lambda value: _number_text(plain_double_text(value)),
+    float: lambda value: _number_text(double_text(value)),
     str: quoted,
     bytes: _base64,
 }
