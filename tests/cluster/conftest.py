@@ -15,6 +15,8 @@ HERE = Path(__file__).parent
 
 JSON = "org.apache.kafka.connect.json.JsonConverter"
 
+FILE_PROVIDER = "org.apache.kafka.common.config.provider.FileConfigProvider"
+
 
 def worker_properties(kafka: str, group: str) -> dict[str, str]:
     """Worker properties with short intervals, and JSON headers."""
@@ -23,6 +25,8 @@ def worker_properties(kafka: str, group: str) -> dict[str, str]:
         "header.converter": JSON,
         "connector.client.config.override.policy": "All",
         "plugin.path": str(HERE / "plugins"),
+        "config.providers": "file",
+        "config.providers.file.class": FILE_PROVIDER,
     }
 
 

@@ -37,6 +37,26 @@ def partitions_of(kafka: str, topic: str) -> int:
     return len(found[topic].partitions) if topic in found else 0
 
 
+def end(kafka: str, topic: str) -> int:
+    """How many records partition 0 has ever got."""
+    consumer = confluent_kafka.Consumer({"bootstrap.servers": kafka, "group.id": "tests-look"})
+    try:
+        place = confluent_kafka.TopicPartition(topic, 0)
+        return int(consumer.get_watermark_offsets(place, timeout=30)[1])
+    finally:
+        consumer.close()
+
+
+def committed(kafka: str, group: str, topic: str) -> int:
+    """A group's offset for partition 0; negative if it has none."""
+    consumer = confluent_kafka.Consumer({"bootstrap.servers": kafka, "group.id": group})
+    try:
+        place = confluent_kafka.TopicPartition(topic, 0)
+        return int(consumer.committed([place], timeout=30)[0].offset)
+    finally:
+        consumer.close()
+
+
 def produce(
     kafka: str,
     topic: str,

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from penstock.columns.types import arrow_type
 from penstock.data.schema import Schema, Struct
 from penstock.errors import DataError
-from penstock.plan.faults import FAULT_TYPE
+from penstock.plan.faults import FAULT_TYPE, Fault
 from penstock.plan.kafka_io import RAW_SCHEMA
 from penstock.plan.pipeline import Converters, Typed
 
@@ -78,6 +78,17 @@ def decoded_frames(
         yield _typed(session, list(group), *schemas)
 
 
+def fault_frame(session: SparkSession, rows: Sequence[tuple[Raw, Fault]]) -> DataFrame:
+    """Records that can't be read, as a frame with their raw bytes and faults."""
+    table = _raw_beside([record for record, _ in rows])
+    kind = pa.struct([(name, pa.string()) for name in ("stage", "class", "message")])
+    faults = [
+        {"stage": fault.stage, "class": fault.plugin, "message": fault.message} for _, fault in rows
+    ]
+    table = table.append_column("fault", pa.array(faults, kind))
+    return session.createDataFrame(table).coalesce(1)
+
+
 class _Decoded:
     """One record after its converters, or with the fault they found."""
 
@@ -110,15 +121,19 @@ class _Decoded:
 def _typed(
     session: SparkSession, rows: Sequence[_Decoded], key: Schema | None, value: Schema | None
 ) -> Typed:
-    raw = raw_table([row.record for row in rows])
-    table = raw.rename_columns(
-        ["raw_key" if n == "key" else "raw_value" if n == "value" else n for n in raw.column_names]
-    )
+    table = _raw_beside([row.record for row in rows])
     table = table.append_column("key", _column((row.key for row in rows), key))
     table = table.append_column("value", _column((row.value for row in rows), value))
     table = table.append_column("fault", _faults(rows))
     frame = session.createDataFrame(table).coalesce(1)
     return Typed(_with_variants(frame, key, value), key, value)
+
+
+def _raw_beside(records: Sequence[Raw]) -> pa.Table:
+    """The records with their bytes as `raw_key` and `raw_value`."""
+    names = {"key": "raw_key", "value": "raw_value"}
+    raw = raw_table(records)
+    return raw.rename_columns([names.get(name, name) for name in raw.column_names])
 
 
 def _column(values: Iterable[Any], schema: Schema | None) -> pa.Array:

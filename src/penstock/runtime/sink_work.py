@@ -10,10 +10,19 @@ from typing import TYPE_CHECKING, Any
 from penstock.api.sink import FrameSinkTask, OffsetRange, SinkBatch
 from penstock.clock import Deadline
 from penstock.data.record import TaskId, TopicPartition
-from penstock.errors import RebalancedError
+from penstock.errors import DataError, RebalancedError
 from penstock.runtime.conversion_retry import ConversionRetry
 from penstock.runtime.job_thread import JobThread
-from penstock.runtime.sink_plan import Layouts, Run, large_ranges, ranges_of, runs_of
+from penstock.runtime.sink_plan import (
+    Layouts,
+    Run,
+    SortedOut,
+    Unreadable,
+    large_ranges,
+    partly,
+    ranges_of,
+    sort_out,
+)
 from penstock.runtime.task_host import TaskControl
 from penstock.runtime.tolerance import ErrorSettings, FaultReports
 from penstock.worker_port import WorkerEvents
@@ -35,6 +44,8 @@ POLL_SECONDS = 1.0
 #: A batch that takes longer is waited for with polls in between.
 QUICK_SECONDS = 5.0
 REVOKE_SECONDS = 20.0
+#: After so many small batches of one layout a large one is tried again.
+EVEN_BATCHES = 20
 
 
 class SinkWork:
@@ -81,7 +92,8 @@ class SinkWork:
         self._pipeline: SinkPipeline | None = None
         self._opened: set[TopicPartition] = set()
         self._seen_topics: set[str] = set()
-        self._mixed_topics: set[str] = set()
+        #: Topics with several layouts, and after how many even batches they count as even again.
+        self._mixed_topics: dict[str, int] = {}
         #: Where the next batch of each partition begins.
         self._next: dict[TopicPartition, int] = {}
         #: What is written but not committed; not written again while the partition is ours.
@@ -260,51 +272,71 @@ class SinkWork:
         """Write the records, or more than them if much more is waiting; the ranges written."""
         from penstock.plan.faults import OtherLayoutError
 
-        runs = self._conversions.run(lambda: self._runs(records))
+        sorted_out = self._conversions.run(lambda: self._sorted_out(records))
+        runs = sorted_out.runs
         wide = self._large_ranges(ranges, runs)
-        if wide is not None:
+        if wide is not None and not sorted_out.unreadable:
             try:
                 self._write_large(wide, runs[0].layouts)
             except OtherLayoutError:
                 # Keep the order of records exact: topics with several layouts go in small batches.
-                self._mixed_topics |= {each.partition.topic for each in wide}
+                self._mixed_topics |= {each.partition.topic: EVEN_BATCHES for each in wide}
             else:
                 return wide
-        for run in runs:
-            self._write_run(run)
+        return self._write_runs(sorted_out, ranges)
+
+    def _write_runs(
+        self, found: SortedOut, ranges: tuple[OffsetRange, ...]
+    ) -> tuple[OffsetRange, ...]:
+        """Write one run after another; the ranges written, which may be less than all of them."""
+        if found.unreadable and self._errors.tolerant:
+            self._report(found.unreadable)
+        written: list[RawRecord] = []
+        try:
+            for run in found.runs:
+                self._write_run(run)
+                written += run.records
+            if found.unreadable and not self._errors.tolerant:
+                first = found.unreadable[0]
+                raise DataError(f"Tolerance exceeded in error handler: {first.fault}")
+        except Exception as error:
+            if not written:
+                raise
+            # What is written is committed, so that it does not come again; then the rest fails,
+            # if it still does.
+            log.debug("Task %s: a part of a batch failed: %s", self._id, error)
+            return partly(ranges, ranges_of(written))
         return ranges
 
-    def _runs(self, records: Sequence[RawRecord]) -> list[Run]:
+    def _report(self, unreadable: Sequence[Unreadable]) -> None:
+        from penstock.plan.inline_records import fault_frame
+
+        if self._reports.wanted:
+            rows = [(each.record, each.fault) for each in unreadable]
+            self._reports.report(fault_frame(self.spark, rows))
+
+    def _sorted_out(self, records: Sequence[RawRecord]) -> SortedOut:
         if self._converters is None:
             self._converters = self._make_converters()
-        converters = self._converters
-        if converters.uniform:
-            layouts = Layouts(converters.key.layout(None), converters.value.layout(None))
-            return [Run(layouts, records)]
-        known: Layouts | None = None
-
-        def layouts_of(record: RawRecord) -> Layouts:
-            nonlocal known
-            key, value = converters.key.layout(record.key), converters.value.layout(record.value)
-            if known is not None:
-                # Null bytes decode to null in every layout: they need no run of their own.
-                key = known.key if record.key is None else key
-                value = known.value if record.value is None else value
-            known = Layouts(key, value)
-            return known
-
-        return runs_of(records, layouts_of)
+        return sort_out(records, self._converters, tolerant=self._errors.tolerant)
 
     def _large_ranges(
         self, ranges: tuple[OffsetRange, ...], runs: Sequence[Run]
     ) -> tuple[OffsetRange, ...] | None:
         if len(runs) != 1 or not runs[0].layouts.regular:
             return None
-        if any(each.partition.topic in self._mixed_topics for each in ranges):
+        if self._are_mixed({each.partition.topic for each in ranges}):
             return None
         partitions = [each.partition for each in ranges]
         ends = self._live_consumer().end_offsets(partitions, _deadline(), cached=True)
         return large_ranges(ranges, ends)
+
+    def _are_mixed(self, topics: Collection[str]) -> bool:
+        """Whether one of the topics had several layouts lately; this batch has one."""
+        mixed = [topic for topic in topics if self._mixed_topics.get(topic)]
+        for topic in mixed:
+            self._mixed_topics[topic] -= 1
+        return bool(mixed)
 
     def _write_large(self, ranges: tuple[OffsetRange, ...], layouts: Layouts) -> None:
         from penstock.plan import kafka_io
@@ -359,16 +391,16 @@ class SinkWork:
     def _finish(self, ranges: tuple[OffsetRange, ...]) -> None:
         # Partitions that left meanwhile are someone else's: those records come again there.
         ranges = tuple(each for each in ranges if each.partition in self._opened)
-        ends = {each.partition: each.end for each in ranges}
-        self._next.update(ends)
-        self._uncommitted.update(ends)
+        written = {each.partition: each.end for each in ranges if each.end > each.start}
+        self._next.update(written)
+        self._uncommitted.update(written)
         self._progress.moved(sum(each.end - each.start for each in ranges))
         self._tell_topics(ranges)
         self._commit()
-        self._go_on_at(ends)
+        self._go_on_at({each.partition: each.end for each in ranges})
 
     def _go_on_at(self, ends: Mapping[TopicPartition, int]) -> None:
-        """A large batch was read by Spark: the consumer itself stands further back."""
+        """Spark read more than the consumer did, or a part of what it returned was not written."""
         consumer = self._live_consumer()
         staying = [partition for partition in ends if partition not in self._leaving]
         fetched = consumer.positions(staying, _deadline())

@@ -51,6 +51,11 @@ class FaultReports:
         self._task = task
         self._dead_letters = dead_letters
 
+    @property
+    def wanted(self) -> bool:
+        """Whether faults go anywhere; if not, nobody need find them."""
+        return self._settings.common.errors_log_enable or self._dead_letters is not None
+
     def report(self, frame: DataFrame) -> None:
         """Report the faulty rows of the frame. Costs a Spark job for each kind of report."""
         faulty = frame.filter(frame["fault"].isNotNull())

@@ -1,0 +1,166 @@
+"""errors.*: records that can't be read fail the task, or go where the connector says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from penstock.testing.waiting import eventually
+from penstock.testing.worker import PenstockWorker
+from tests.cluster import topics
+
+pytestmark = pytest.mark.timeout(300)
+
+JSON = "org.apache.kafka.connect.json.JsonConverter"
+GOOD = b'{"schema":{"type":"string","optional":false},"payload":"%d"}'
+BAD = b"{this is no JSON"
+
+
+def sink(file: Path, topic: str, **more: str) -> dict[str, str]:
+    return {
+        "connector.class": "FileStreamSink",
+        "file": str(file),
+        "topics": topic,
+        "key.converter": "org.apache.kafka.connect.storage.StringConverter",
+        "value.converter": JSON,
+        **more,
+    }
+
+
+def lines(file: Path) -> list[str]:
+    return file.read_text().splitlines() if file.exists() else []
+
+
+def test_a_bad_record_fails_the_task_which_stays_failed(
+    worker: PenstockWorker, kafka: str, tmp_path: Path, unique: Callable[[str], str]
+) -> None:
+    file, topic, name = tmp_path / "out.txt", unique("bad"), unique("fails")
+    topics.create(kafka, topic)
+    topics.produce(kafka, topic, [GOOD % 0, GOOD % 1, BAD, GOOD % 3])
+    worker.rest.create(name, sink(file, topic))
+    trace = worker.rest.await_trace(name)
+    assert "VALUE_CONVERTER" in trace
+    assert JSON in trace
+    assert f"{topic}-0, offset 2" in trace
+    assert worker.rest.states(name) == ["RUNNING", "FAILED"]
+
+    # Others do not notice, and nothing starts it again but a user.
+    other = tmp_path / "other.txt"
+    fine = unique("fine")
+    topics.produce(kafka, fine, [GOOD % 7])
+    worker.rest.create_running(unique("other"), sink(other, fine))
+    worker.rest.eventually(lambda: lines(other), lambda got: got == ["7"])
+    assert worker.rest.states(name) == ["RUNNING", "FAILED"]
+
+    # Tolerated from now on: the bad one is passed over, nothing is lost, nothing comes twice.
+    worker.rest.configure(name, sink(file, topic, **{"errors.tolerance": "all"}))
+    worker.rest.await_running(name)
+    eventually(lambda: lines(file), lambda got: len(got) >= 3, seconds=120)
+    assert lines(file) == ["0", "1", "3"]
+    worker.rest.await_offsets(
+        name,
+        lambda found: [entry["offset"] for entry in found] == [{"kafka_offset": 4}],
+    )
+
+
+def test_tolerated_records_go_to_the_dead_letter_topic_with_their_story(
+    worker: PenstockWorker, kafka: str, tmp_path: Path, unique: Callable[[str], str]
+) -> None:
+    file, topic, dead = tmp_path / "out.txt", unique("mixed"), unique("dead")
+    name = unique("tolerant")
+    topics.create(kafka, topic)
+    values = [BAD if number % 10 == 3 else GOOD % number for number in range(40)]
+    topics.produce(
+        kafka,
+        topic,
+        values,
+        key=lambda number: f"key-{number}".encode(),
+        headers=[("trace", b"abc"), ("empty", None)],
+    )
+    config = sink(file, topic) | {
+        "errors.tolerance": "all",
+        "errors.log.enable": "true",
+        "errors.log.include.messages": "true",
+        "errors.deadletterqueue.topic.name": dead,
+        "errors.deadletterqueue.topic.replication.factor": "1",
+        "errors.deadletterqueue.context.headers.enable": "true",
+    }
+    worker.rest.create_running(name, config)
+    worker.rest.eventually(lambda: lines(file), lambda got: len(got) >= 36)
+    assert lines(file) == [str(number) for number in range(40) if number % 10 != 3]
+
+    found = worker.rest.eventually(lambda: topics.records(kafka, dead), lambda now: len(now) >= 4)
+    assert topics.partitions_of(kafka, dead) == 1
+    assert [record.key for record in found] == [b"key-3", b"key-13", b"key-23", b"key-33"]
+    for record, offset in zip(found, (3, 13, 23, 33), strict=True):
+        assert record.value == BAD
+        headers = dict(record.headers)
+        assert headers.pop("trace") == b"abc"
+        assert headers.pop("empty") is None
+        story = {
+            header.removeprefix("__connect.errors."): (value or b"").decode()
+            for header, value in headers.items()
+        }
+        assert story.pop("exception.message")
+        assert "DataException" in story.pop("exception.stacktrace")
+        assert story == {
+            "topic": topic,
+            "partition": "0",
+            "offset": str(offset),
+            "connector.name": name,
+            "task.id": "0",
+            "stage": "VALUE_CONVERTER",
+            "class.name": JSON,
+            "exception.class.name": "org.apache.kafka.connect.errors.DataException",
+        }
+    logged = [text for text in worker.log_text.splitlines() if f"task {name}-0" in text]
+    for offset in (3, 13, 23, 33):
+        assert any(f"offset={offset}" in text for text in logged)
+    assert any("VALUE_CONVERTER" in text and JSON in text for text in logged)
+
+
+def test_a_target_that_asks_for_patience_gets_it(
+    worker: PenstockWorker, kafka: str, tmp_path: Path, unique: Callable[[str], str]
+) -> None:
+    """As in Connect, what write() asks to repeat is repeated without end, whatever errors.* say."""
+    file, passes, topic = tmp_path / "out.json", tmp_path / "passes", unique("patience")
+    name = unique("moody")
+    topics.create(kafka, topic)
+    topics.produce(kafka, topic, [GOOD % number for number in range(5)])
+    config = {
+        "connector.class": "troublesome.MoodySinkConnector",
+        "topics": topic,
+        "file": str(file),
+        "passes": str(passes),
+        "errors.retry.timeout": "0",
+    }
+    worker.rest.create_running(name, config)
+    worker.rest.eventually(lambda: worker.log_text.count(f"Task {name}-0: the target is"), bool)
+    assert worker.rest.states(name) == ["RUNNING", "RUNNING"]
+    assert not file.exists()
+    assert worker.rest.offsets(name) == []
+    passes.touch()
+    worker.rest.eventually(lambda: lines(file), bool)
+    written = [json.loads(line) for line in lines(file)]
+    assert [value for entry in written for value in entry["values"]] == list("01234")
+
+
+def test_any_other_failure_of_a_target_fails_the_task_at_once(
+    worker: PenstockWorker, kafka: str, tmp_path: Path, unique: Callable[[str], str]
+) -> None:
+    topic, name = unique("broken"), unique("fails")
+    topics.create(kafka, topic)
+    topics.produce(kafka, topic, [GOOD % 0])
+    config = {
+        "connector.class": "troublesome.MoodySinkConnector",
+        "topics": topic,
+        "file": str(tmp_path / "out.json"),
+        "breaks": "true",
+    }
+    worker.rest.create(name, config)
+    trace = worker.rest.await_trace(name)
+    assert "ValueError: the target is broken" in trace
+    assert worker.rest.offsets(name) == []
