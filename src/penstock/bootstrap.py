@@ -16,28 +16,24 @@ from penstock.clock import Deadline, SystemClock
 from penstock.config.properties import load_connector_file
 from penstock.config.providers import Resolver, resolver
 from penstock.errors import PenstockError
-from penstock.herder.local import HerderOptions, LocalHerder, Stores
+from penstock.herder.local import HerderOptions, LocalHerder
 from penstock.herder.records import Identity
 from penstock.herder.reports import WorkerReports
 from penstock.herder.validation import Validation
 from penstock.kafka.clients import Admin
 from penstock.kafka.options import Role
-from penstock.kafka.topics import CONFIGS, OFFSETS, STATUSES, internal_topic
 from penstock.plugins import Plugins
 from penstock.rest.listeners import Listeners, bind
 from penstock.rest.server import RestServer
 from penstock.runtime.clients import ConnectorClients
 from penstock.runtime.worker import LocalWorker
 from penstock.settings import (
-    DistributedSettings,
     Mode,
     StandaloneSettings,
     plugin_paths,
     worker_settings,
 )
-from penstock.storage.configs import KafkaConfigStore, MemoryConfigStore
-from penstock.storage.offsets import FileOffsetStore, KafkaOffsetStore
-from penstock.storage.statuses import KafkaStatusStore, MemoryStatusStore
+from penstock.storage.stores import Stores, distributed_stores, standalone_stores
 
 if TYPE_CHECKING:
     from penstock.plan.session import SparkEngine
@@ -149,18 +145,9 @@ class WorkerProcess:
     def _stores(self, admin: Admin) -> Stores:
         settings = self._settings
         if isinstance(settings, StandaloneSettings):
-            return Stores(
-                MemoryConfigStore(),
-                MemoryStatusStore(),
-                FileOffsetStore(Path(settings.offset_storage_file_filename)),
-            )
-        assert isinstance(settings, DistributedSettings)  # noqa: S101 - there are two modes
+            return standalone_stores(Path(settings.offset_storage_file_filename))
         client = settings.client_properties()
-        return Stores(
-            KafkaConfigStore(internal_topic(settings.props, CONFIGS), client, admin),
-            KafkaStatusStore(internal_topic(settings.props, STATUSES), client, admin),
-            KafkaOffsetStore(internal_topic(settings.props, OFFSETS), client, admin),
-        )
+        return distributed_stores(settings.props, client, admin, clock=self._clock)
 
     def _engine(self, stack: ExitStack) -> SparkEngine:
         from penstock.plan.session import SparkEngine

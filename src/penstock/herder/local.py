@@ -35,7 +35,8 @@ from penstock.herder.validation import check_request
 from penstock.herder.views import Views
 from penstock.herder.writes import Validation, Writes
 from penstock.plugins import CONNECTORS, KAFKA_VERSION, Plugins, rest_list
-from penstock.storage.ports import ConfigStore, OffsetStore, RestartRequest, StatusStore
+from penstock.storage.ports import RestartRequest
+from penstock.storage.stores import Stores
 from penstock.wire.models import (
     ActiveTopics,
     ConnectorInfo,
@@ -54,15 +55,6 @@ log = logging.getLogger(__name__)
 
 _ATTEMPT_SECONDS: Final = 30.0
 _BETWEEN_ATTEMPTS_SECONDS: Final = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class Stores:
-    """Where the herder keeps and finds everything."""
-
-    configs: ConfigStore
-    statuses: StatusStore
-    offsets: OffsetStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from penstock.config.values import Type, invalid, parse_value
-from penstock.kafka.security import SASL_KEYS, OAuth, security_of, with_prefix
+from penstock.kafka.security import SASL_KEYS, OAuth, security_of
 from penstock.kafka.tls import TLS_KEYS, Tls
 
 
@@ -43,44 +43,12 @@ Translate = Callable[[str, str], Any]
 Table = Mapping[str, tuple[str, Translate]]
 
 
-# ------------------------------------------------------------- which properties a client gets
-
-#: Properties of the worker that concern every client it makes.
-_COMMON_PREFIXES: Final = ("sasl.", "security.", "ssl.")
-_COMMON: Final = frozenset({
-    "bootstrap.servers", "client.dns.lookup", "client.id", "connections.max.idle.ms",
-    "metadata.max.age.ms", "metadata.recovery.strategy", "receive.buffer.bytes",
-    "reconnect.backoff.max.ms", "reconnect.backoff.ms", "request.timeout.ms",
-    "retry.backoff.max.ms", "retry.backoff.ms", "send.buffer.bytes",
-    "socket.connection.setup.timeout.max.ms", "socket.connection.setup.timeout.ms",
-})  # fmt: skip
-
 #: Java classes that have no meaning outside Java, and keys the framework itself sets.
 _IGNORED: Final = frozenset({
     "key.serializer", "value.serializer", "key.deserializer", "value.deserializer",
     "enable.auto.commit", "auto.commit.interval.ms", "default.api.timeout.ms",
     "max.poll.records", "max.block.ms",
 })  # fmt: skip
-
-
-def client_properties(
-    worker: Mapping[str, str],
-    role: Role | None = None,
-    overrides: Mapping[str, str] | None = None,
-) -> dict[str, str]:
-    """The properties of a client: the worker's own, then `<role>.` ones, then the overrides.
-
-    No role: a client of the worker itself, for its internal topics. `overrides` come without
-    their `<role>.override.` prefix.
-    """
-    chosen = {
-        key: value
-        for key, value in worker.items()
-        if key in _COMMON or key.startswith(_COMMON_PREFIXES)
-    }
-    if role is not None:
-        chosen |= with_prefix(worker, f"{role.value}.")
-    return chosen | dict(overrides or {})
 
 
 # --------------------------------------------------------------------------- how values change

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from penstock.clock import Deadline
+from penstock.kafka.clients import Admin
+from penstock.storage.configs import ConfigEvents
+from penstock.storage.stores import Stores, distributed_stores
 
 
 def soon(seconds: float = 30.0) -> Deadline:
@@ -32,3 +35,11 @@ def worker_properties(kafka: str, name: str) -> dict[str, str]:
         "status.storage.topic": f"{name}-status",
         "status.storage.replication.factor": "1",
     }
+
+
+def stores_of(worker: Mapping[str, str], events: ConfigEvents | None = None) -> Stores:
+    """The stores that these properties name, read to their ends."""
+    client = {"bootstrap.servers": worker["bootstrap.servers"]}
+    stores = distributed_stores(worker, client, Admin(client), events=events)
+    stores.start(soon())
+    return stores

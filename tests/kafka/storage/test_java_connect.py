@@ -19,9 +19,9 @@ from penstock.storage.java_json import decode, encode
 from penstock.storage.java_objects import load_map
 from penstock.storage.offsets import FileOffsetStore
 from penstock.storage.status_records import dump_value, parse_key, parse_value
-from penstock.storage.stores import Stores, distributed_stores
+from penstock.storage.stores import Stores
 from penstock.testing.oracle import ConnectMode, JavaConnect, distributed_properties
-from tests.kafka.storage.support import soon, wait_until
+from tests.kafka.storage.support import soon, stores_of, wait_until
 
 SOURCE = "org.apache.kafka.connect.file.FileStreamSourceConnector"
 LINES = 20
@@ -129,8 +129,7 @@ def _describe(connect: JavaConnect, properties: dict[str, str], files: dict[str,
 
 @pytest.fixture
 def stores(left: Left) -> Iterator[Stores]:
-    stores = distributed_stores(left.properties)
-    stores.start(soon())
+    stores = stores_of(left.properties)
     yield stores
     stores.close()
 
@@ -220,8 +219,7 @@ def test_connect_goes_on_from_what_we_wrote(left: Left, stores: Stores) -> None:
     httpx.put(f"{connect.url}/connectors/{stopped}/resume", timeout=30).raise_for_status()
     wait_until(lambda: position(connect, stopped) == 10 * LINES, "it goes on from our offset", 60)
     connect.stop()
-    again = distributed_stores(left.properties)
-    again.start(soon())
+    again = stores_of(left.properties)
     assert again.offsets.all(stopped) == [(partition, {"position": 10 * LINES})]
     again.close()
     # The same key bytes: compaction will leave one record of this partition, not two.

@@ -7,8 +7,8 @@ import pytest
 from penstock.data.record import TaskId
 from penstock.storage.configs import ConfigEvents, KafkaConfigStore
 from penstock.storage.ports import ConnectorEntry, RestartRequest, Status, TopicStatus
-from penstock.storage.stores import Stores, distributed_stores
-from tests.kafka.storage.support import soon, wait_until, worker_properties
+from penstock.storage.stores import Stores
+from tests.kafka.storage.support import soon, stores_of, wait_until, worker_properties
 
 Unique = Callable[[str], str]
 
@@ -19,8 +19,7 @@ def open_stores(kafka: str, unique: Unique) -> Iterator[Callable[..., Stores]]:
     opened: list[Stores] = []
 
     def make(events: ConfigEvents | None = None) -> Stores:
-        stores = distributed_stores(worker, events=events)
-        stores.start(soon())
+        stores = stores_of(worker, events)
         opened.append(stores)
         return stores
 

@@ -16,11 +16,12 @@ from penstock.config import Config, ConfigValue, Type, key
 from penstock.data.record import TaskId
 from penstock.errors import ConfigError
 from penstock.herder.infos import ConfigInfo, ConfigInfos
-from penstock.herder.local import HerderOptions, LocalHerder, Stores
+from penstock.herder.local import HerderOptions, LocalHerder
 from penstock.herder.records import Identity
 from penstock.herder.reports import WorkerReports
 from penstock.plugins import BUILT_IN, PluginInfo, Plugins
 from penstock.settings import StandaloneSettings
+from penstock.storage.stores import Stores
 from penstock.testing.fakes import ScriptedWorker
 from tests.unit.herder.memory import FakeConfigs, FakeOffsets, FakeStatuses
 

@@ -5,7 +5,6 @@ import pytest
 from penstock.errors import ConfigError
 from penstock.kafka.options import (
     Role,
-    client_properties,
     kafka_python_settings,
     librdkafka_settings,
     spark_settings,
@@ -143,24 +142,6 @@ def test_oauth_login() -> None:
 def test_wrong_values_name_their_key(properties: dict[str, str], key: str) -> None:
     with pytest.raises(ConfigError, match=key):
         librdkafka_settings(properties, Role.CONSUMER)
-
-
-def test_a_client_gets_common_properties_then_its_own_then_overrides() -> None:
-    worker = {
-        "bootstrap.servers": "a:1",
-        "group.id": "connect-cluster",
-        "sasl.mechanism": "PLAIN",
-        "consumer.fetch.min.bytes": "5",
-        "consumer.max.poll.records": "10",
-        "producer.acks": "1",
-        "listeners.https.ssl.keystore.location": "k",
-    }
-    assert client_properties(worker, Role.CONSUMER, {"max.poll.records": "20"}) == {
-        "bootstrap.servers": "a:1",
-        "sasl.mechanism": "PLAIN",
-        "fetch.min.bytes": "5",
-        "max.poll.records": "20",
-    }
 
 
 def test_spark_gets_java_s_properties_as_they_are() -> None:
