@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from penstock.api.envelope import Envelope, Part
@@ -12,7 +14,7 @@ from penstock.api.transform import ColumnTransformation
 from penstock.config import Config, Importance, Type, invalid, key
 from penstock.data.schema import Field, Schema, SchemaType, timestamp_schema
 from penstock.errors import ConfigError, DataError
-from penstock.transforms.requirements import is_null, not_a_map, not_a_struct, variant_map
+from penstock.transforms.requirements import is_map, is_null, not_a_map, not_a_struct, variant_map
 from penstock.transforms.structs import copied_schema, field_value, struct_of
 
 if TYPE_CHECKING:
@@ -118,12 +120,9 @@ class InsertField(ColumnTransformation):
 
         from penstock.columns.faults import fail
 
-        found = variant_map(part)
-        absent = is_null(part)
-        envelope = fail(envelope, ~absent & found.isNull(), not_a_map(_PURPOSE, part))
-        for each in self._insertions(envelope):
-            found = _put(found, each)
-        changed = F.when(absent | found.isNull(), part.column).otherwise(F.to_variant_object(found))
+        envelope = fail(envelope, ~is_null(part) & ~is_map(part), not_a_map(_PURPOSE, part))
+        found = _put(variant_map(part), list(self._insertions(envelope)))
+        changed = F.when(is_map(part), F.to_variant_object(found)).otherwise(part.column)
         return envelope.with_part(self.side, Part(changed, None))
 
     def _insertions(self, envelope: Envelope) -> Iterator[Insertion]:
@@ -142,12 +141,23 @@ class InsertField(ColumnTransformation):
                 yield Insertion(name, not spec.endswith("!"), schema, column)
 
 
-def _put(found: Column, each: Insertion) -> Column:
+def _put(found: Column, insertions: list[Insertion]) -> Column:
+    """The map with these entries; one whose value is null leaves the map as it is."""
     from pyspark.sql import functions as F
 
-    others = F.map_filter(found, lambda name, _: name != F.lit(each.name))
-    added = F.create_map(F.lit(each.name), each.column.cast("variant"))
-    return F.when(each.column.isNull(), found).otherwise(F.map_concat(others, added))
+    values: dict[str, Column] = {}
+    for each in insertions:
+        earlier = values.get(each.name)
+        value = each.column.cast("variant")
+        values[each.name] = value if earlier is None else F.coalesce(value, earlier)
+    added = F.create_map(*[part for name, value in values.items() for part in (F.lit(name), value)])
+    others = F.map_filter(
+        found,
+        lambda key, _: (
+            ~reduce(or_, [(key == name) & value.isNotNull() for name, value in values.items()])
+        ),
+    )
+    return F.map_concat(others, F.map_filter(added, lambda _, value: value.isNotNull()))
 
 
 _SINKS_ONLY: Final = (

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from itertools import combinations
+from operator import or_
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from penstock.api.envelope import Envelope, Part
@@ -10,7 +13,7 @@ from penstock.api.transform import ColumnTransformation
 from penstock.config import Config, Type, invalid, key, rule
 from penstock.data.schema import Field, Schema
 from penstock.errors import DataError
-from penstock.transforms.requirements import is_null, not_a_map, not_a_struct, variant_map
+from penstock.transforms.requirements import is_map, is_null, not_a_map, not_a_struct, variant_map
 from penstock.transforms.structs import copied_schema, field_value, struct_of
 
 if TYPE_CHECKING:
@@ -117,12 +120,9 @@ class ReplaceField(ColumnTransformation):
 
         from penstock.columns.faults import fail
 
-        found = variant_map(part)
-        absent = is_null(part)
-        envelope = fail(envelope, ~absent & found.isNull(), not_a_map(_PURPOSE, part))
-        changed = F.when(absent | found.isNull(), part.column).otherwise(
-            F.to_variant_object(self._renamed(self._filtered(found)))
-        )
+        envelope = fail(envelope, ~is_null(part) & ~is_map(part), not_a_map(_PURPOSE, part))
+        found = self._renamed(self._filtered(variant_map(part)))
+        changed = F.when(is_map(part), F.to_variant_object(found)).otherwise(part.column)
         return envelope.with_part(self.side, Part(changed, None))
 
     def _filtered(self, found: Column) -> Column:
@@ -141,23 +141,32 @@ class ReplaceField(ColumnTransformation):
 
         if not self._renames:
             return found
-        entries = F.map_entries(found)
-        names = F.transform(entries, lambda entry: self._new_name(entry.getField("key")))
-        values = F.map_values(found)
-        # Two fields of one name: the later one wins, as it does when a HashMap is filled.
-        last = F.filter(
-            F.sequence(F.lit(1), F.size(names)),
-            lambda place: (
-                ~F.array_contains(
-                    F.slice(names, place + 1, F.size(names)), F.element_at(names, place)
-                )
-            ),
-        )
-        places = F.when(F.size(names) > 0, last).otherwise(F.array().cast("array<int>"))
-        return F.map_from_arrays(
-            F.transform(places, lambda place: F.element_at(names, place)),
-            F.transform(places, lambda place: F.element_at(values, place)),
-        )
+        rivals = self._rivals()
+        if rivals:
+            beaten = found
+            found = F.map_filter(
+                found,
+                lambda name, _: (
+                    ~reduce(
+                        or_,
+                        [
+                            (name == loser) & F.map_contains_key(beaten, winner)
+                            for loser, winner in rivals
+                        ],
+                    )
+                ),
+            )
+        return F.transform_keys(found, lambda name, _: self._new_name(name))
+
+    def _rivals(self) -> list[tuple[str, str]]:
+        """Names that end as one, in pairs: the later one wins, as when a HashMap is filled."""
+        pairs = []
+        for target in set(self._renames.values()):
+            names = {old for old, new in self._renames.items() if new == target}
+            names |= {target} - self._renames.keys()
+            ordered = sorted(name for name in names if self._keeps(name))
+            pairs += list(combinations(ordered, 2))
+        return pairs
 
     def _new_name(self, name: Column) -> Column:
         from pyspark.sql import functions as F

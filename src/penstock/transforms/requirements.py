@@ -65,6 +65,14 @@ def not_a_struct(schema: Schema, purpose: str) -> str | None:
     return f"Only Struct objects supported for [{purpose}], found: {java_class(schema)}"
 
 
+def is_map(part: Part) -> Column:
+    """Whether data without a schema is a map; false for null."""
+    from pyspark.sql import functions as F
+
+    # Reads the first byte only, while a map has to be built for a look at its type.
+    return F.try_variant_get(part.column, "$", "struct<>").isNotNull()
+
+
 def variant_map(part: Part) -> Column:
     """Data without a schema as map<string, variant>; null where it is none."""
     from pyspark.sql import functions as F
