@@ -95,10 +95,14 @@ _BITS = {SchemaType.INT8: 8, SchemaType.INT16: 16, SchemaType.INT32: 32, SchemaT
 
 
 class Generator:
-    """Schemas and values; the same seed gives the same ones."""
+    """Schemas and values; the same seed gives the same ones.
 
-    def __init__(self, seed: int) -> None:
+    `bad_nulls`: how many of the fields that may not be null are.
+    """
+
+    def __init__(self, seed: int, *, bad_nulls: float = 0.0) -> None:
         self._random = Random(seed)
+        self._bad_nulls = bad_nulls
 
     def schema(self, depth: int = 3) -> Schema:
         choice = self._random.random()
@@ -120,13 +124,16 @@ class Generator:
             return None
         match schema.type:
             case SchemaType.STRUCT:
-                return Struct(schema, {f.name: self.value(f.schema) for f in schema.fields})
+                return Struct(schema, {f.name: self._member(f.schema) for f in schema.fields})
             case SchemaType.ARRAY:
                 assert schema.value_schema
                 return [self._item(schema.value_schema) for _ in range(self._random.randrange(4))]
             case SchemaType.MAP:
                 return self._map(schema)
         return self._scalar_value(schema)
+
+    def _member(self, schema: Schema) -> Any:
+        return None if self._random.random() < self._bad_nulls else self.value(schema)
 
     def _item(self, schema: Schema) -> Any:
         # Java checks the items of arrays and maps when they are put into a struct: a null needs

@@ -49,15 +49,25 @@ def _converter(config: Mapping[str, str]) -> JsonConverter:
 def test_generated_records_are_written_the_same(
     spark: SparkSession, java: JavaConverters, config: dict[str, str]
 ) -> None:
-    generator = Generator(len(str(config)))
+    _assert_written_the_same(spark, java, config, Generator(len(str(config))))
+
+
+@pytest.mark.parametrize("config", [{}, {"replace.null.with.default": "false"}], ids=str)
+def test_nulls_that_may_not_be_are_refused_the_same(
+    spark: SparkSession, java: JavaConverters, config: dict[str, str]
+) -> None:
+    _assert_written_the_same(spark, java, config, Generator(500, bad_nulls=0.05))
+
+
+def _assert_written_the_same(
+    spark: SparkSession, java: JavaConverters, config: dict[str, str], generator: Generator
+) -> None:
     schemas = [generator.schema() for _ in range(_SCHEMAS)]
     values = [[generator.value(schema) for _ in range(_ROWS)] for schema in schemas]
     converter = _converter(config)
     made = [converter.encode(schema, F.col(f"c{n}")) for n, schema in enumerate(schemas)]
     columns = [arrow_column(*pair) for pair in zip(schemas, values, strict=True)]
-
     results = collected(spark, columns, *made)
-
     for schema, given, rows in zip(schemas, values, results, strict=True):
         wanted = [expected(each) for each in java.encode(_NAME, config, schema, given)]
         for value, want, row in zip(given, wanted, rows, strict=True):
