@@ -147,13 +147,16 @@ class MemoryConfigStore:
         self._state = ConfigState()
         self._lock = threading.Lock()
         self._listeners: list[Callable[[], None]] = []
+        self._snapshot: ClusterSnapshot | None = None
 
     def start(self, deadline: Deadline) -> None:
         return
 
     def snapshot(self) -> ClusterSnapshot:
         with self._lock:
-            return self._state.snapshot()
+            if self._snapshot is None:
+                self._snapshot = self._state.snapshot()
+            return self._snapshot
 
     def refresh(self, deadline: Deadline) -> None:
         return
@@ -190,6 +193,7 @@ class MemoryConfigStore:
             for record in records:
                 self._state.apply(record)
                 self._state.offset = max(0, self._state.offset) + 1
+            self._snapshot = None
         for record in records:
             self._events.tell(record)
         for listener in self._listeners:
