@@ -17,7 +17,7 @@ from penstock.process import Child
 from penstock.testing.connect import distributed_properties
 from penstock.testing.waiting import eventually
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(500)
 
 PENSTOCK = [sys.executable, "-m", "penstock"]
 
@@ -55,7 +55,7 @@ def answers(url: str) -> bool:
 
 def test_the_demo_delivers_ten_thousand_records_in_order() -> None:
     result = subprocess.run(
-        [*PENSTOCK, "demo", "--exit"], capture_output=True, text=True, timeout=240, check=False
+        [*PENSTOCK, "demo", "--exit"], capture_output=True, text=True, timeout=400, check=False
     )
     assert "10,000 records arrived, unchanged and in order." in result.stdout, result.stdout
     assert result.returncode == 0
@@ -64,7 +64,7 @@ def test_the_demo_delivers_ten_thousand_records_in_order() -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_nothing_outlives_the_demo(tmp_path: Path, number: signal.Signals) -> None:
     with Child("demo", [*PENSTOCK, "demo"], log=tmp_path / "log") as demo:
-        eventually(lambda: "records/s" in demo.tail(), seconds=90)
+        eventually(lambda: "records/s" in demo.tail(), seconds=150)
         family = descendants(demo.pid)
         assert len(family) >= 2  # Kafka and the worker at least
         demo.signal(number)

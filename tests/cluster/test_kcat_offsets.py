@@ -14,10 +14,11 @@ from penstock.testing.connect import distributed_properties
 from penstock.testing.waiting import eventually
 from penstock.testing.worker import PenstockWorker
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = pytest.mark.timeout(500)
 
 
 def kcat(kafka: str, *arguments: str, stdin: str = "") -> str:
+    # People leave out -C and -P: kcat looks whether a terminal is there. Here is none.
     result = subprocess.run(
         ["kcat", "-b", kafka, *arguments],
         input=stdin,
@@ -51,14 +52,14 @@ def test_offsets_are_read_and_reset_with_kcat(
     assert answer.status_code == httpx.codes.CREATED, answer.text
 
     def stored() -> list[tuple[str, str, str]]:
-        text = kcat(kafka, "-t", offsets, "-e", "-q", "-f", r"%k###%s###%p\n")
+        text = kcat(kafka, "-C", "-t", offsets, "-e", "-q", "-f", r"%k###%s###%p\n")
         rows = [tuple(row.split("###")) for row in text.splitlines()]
         return [(key, value, partition) for key, value, partition in rows if name in key]
 
     def lines() -> list[str]:
-        return kcat(kafka, "-t", topic, "-e", "-q").splitlines()
+        return kcat(kafka, "-C", "-t", topic, "-e", "-q").splitlines()
 
-    key, value, partition = eventually(stored, seconds=60)[-1]
+    key, value, partition = eventually(stored, seconds=150)[-1]
     assert json.loads(key) == [name, {"filename": str(source)}]
     assert json.loads(value) == {"position": 8}
     assert lines() == ["one", "two"]
@@ -68,4 +69,4 @@ def test_offsets_are_read_and_reset_with_kcat(
     tombstone = ("-t", offsets, "-P", "-Z", "-K###", "-p", partition)
     kcat(kafka, *tombstone, stdin=f"{key}###\n")
     worker.start()
-    assert eventually(lines, lambda got: len(got) >= 4, seconds=60) == ["one", "two"] * 2
+    assert eventually(lines, lambda got: len(got) >= 4, seconds=150) == ["one", "two"] * 2
