@@ -63,6 +63,9 @@ JAVA_OPTIONS: Final = (
 )
 
 
+CLOSE_SECONDS: Final = 2.0
+
+
 class SparkEngine:
     """Owns the session. Every method may be called from any thread."""
 
@@ -142,10 +145,14 @@ class SparkEngine:
             log.debug("could not cancel jobs of %s", group, exc_info=True)
 
     def close(self) -> None:
-        """Stop Spark and its JVM."""
-        with self._lock:
-            self._closed = True
+        """Stop Spark and its JVM. One that is just starting is left: it ends when we do."""
+        self._closed = True
+        if not self._lock.acquire(timeout=CLOSE_SECONDS):
+            return
+        try:
             self._stop()
+        finally:
+            self._lock.release()
 
     def _warm_up(self) -> None:
         try:
