@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 FAULT_TYPE: Final = "struct<stage:string,class:string,message:string>"
+#: Columns that keep a sink's record as it was before its converters and transforms.
+ORIGINAL: Final = {name: f"raw_{name}" for name in ("topic", "key", "value", "headers")}
 DATA_EXCEPTION: Final = "org.apache.kafka.connect.errors.DataException"
 
 _MARK: Final = "PENSTOCK-FAULT "
@@ -68,10 +70,15 @@ def no_fault() -> Column:
     return F.lit(None).cast(FAULT_TYPE)
 
 
+def original_topic(frame: DataFrame) -> Column:
+    """The topic a record was read from; for a source's records, the one they go to."""
+    return frame[ORIGINAL["topic"] if ORIGINAL["topic"] in frame.columns else "topic"]
+
+
 def refuse_faults(frame: DataFrame) -> DataFrame:
     """The same rows; the job fails at the first faulty one, with a text that read_fault() reads."""
     columns = [frame["fault.stage"], frame["fault.class"], frame["fault.message"]]
-    columns += [frame[name] for name in ("topic", "partition", "offset")]
+    columns += [original_topic(frame).alias("topic"), frame["partition"], frame["offset"]]
     text = F.concat(F.lit(_MARK), F.to_json(F.struct(*columns)))
     return frame.filter(
         F.when(frame["fault"].isNotNull(), F.raise_error(text).cast("boolean")).otherwise(

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from penstock.columns.types import arrow_type
 from penstock.data.schema import Schema, Struct
 from penstock.errors import DataError
-from penstock.plan.faults import FAULT_TYPE, Fault
+from penstock.plan.faults import FAULT_TYPE, ORIGINAL, Fault
 from penstock.plan.kafka_io import RAW_SCHEMA
 from penstock.plan.pipeline import Converters, Typed
 
@@ -130,10 +130,13 @@ def _typed(
 
 
 def _raw_beside(records: Sequence[Raw]) -> pa.Table:
-    """The records with their bytes as `raw_key` and `raw_value`."""
-    names = {"key": "raw_key", "value": "raw_value"}
+    """The envelopes of the records, and beside them what they were (faults.ORIGINAL)."""
     raw = raw_table(records)
-    return raw.rename_columns([names.get(name, name) for name in raw.column_names])
+    originals = raw.select(list(ORIGINAL)).rename_columns(list(ORIGINAL.values()))
+    table = raw.drop_columns(["key", "value"])
+    for name in originals.column_names:
+        table = table.append_column(name, originals[name])
+    return table
 
 
 def _column(values: Iterable[Any], schema: Schema | None) -> pa.Array:

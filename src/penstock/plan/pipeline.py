@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F
 
-from penstock.plan.faults import FAULT_TYPE, fault_of, no_fault, refuse_other_layouts
+from penstock.plan.faults import FAULT_TYPE, ORIGINAL, fault_of, no_fault, refuse_other_layouts
 from penstock.plan.topics import output_topics
 
 if TYPE_CHECKING:
@@ -102,12 +102,11 @@ class SinkPipeline:
     def decoded(self, raw: DataFrame, key: Layout, value: Layout) -> Iterator[Typed]:
         """Typed rows of raw ones, all of these layouts; the job fails at one of another layout.
 
-        The raw bytes stay beside them as `raw_key` and `raw_value` for the dead letter topic.
+        The record as it was stays beside them, as ORIGINAL, for reports and dead letters.
         """
         converted = raw.select(
             *_ENVELOPE,
-            F.col("key").alias("raw_key"),
-            F.col("value").alias("raw_value"),
+            *(F.col(name).alias(original) for name, original in ORIGINAL.items()),
             no_fault().alias("fault"),
             self._converters.key.decode(key, F.col("key")).alias("key"),
             self._converters.value.decode(value, F.col("value")).alias("value"),
@@ -118,7 +117,7 @@ class SinkPipeline:
                 F.coalesce(converted["key.other"], F.lit(False))
                 | F.coalesce(converted["value.other"], F.lit(False)),
             )
-        typed = _with_conversion_faults(converted, self._converters, "raw_key", "raw_value")
+        typed = _with_conversion_faults(converted, self._converters, *ORIGINAL.values())
         yield from self.transformed(typed, key.schema, value.schema)
 
     def transformed(

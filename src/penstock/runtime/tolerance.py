@@ -65,9 +65,12 @@ class FaultReports:
             self._dead_letters.write(self._dead_letter_rows(faulty))
 
     def _log(self, faulty: DataFrame) -> None:
-        columns = ["topic", "partition", "offset", "fault"]
+        from penstock.plan.faults import original_topic
+
+        columns = [original_topic(faulty).alias("topic")]
+        columns += [faulty[name] for name in ("partition", "offset", "fault")]
         if self._settings.common.errors_log_include_messages and "raw_value" in faulty.columns:
-            columns += ["raw_key", "raw_value"]
+            columns += [faulty["raw_key"], faulty["raw_value"]]
         rows = faulty.select(*columns).take(MOST_LOGGED + 1)
         for row in rows[:MOST_LOGGED]:
             message = f" key={row.raw_key} value={row.raw_value}" if len(columns) > 4 else ""
@@ -89,7 +92,8 @@ class FaultReports:
     def _dead_letter_rows(self, faulty: DataFrame) -> DataFrame:
         from pyspark.sql import functions as F
 
-        headers = F.coalesce(faulty["headers"], F.array().cast(faulty.schema["headers"].dataType))
+        kind = faulty.schema["raw_headers"].dataType
+        headers = F.coalesce(faulty["raw_headers"], F.array().cast(kind))
         if self._settings.sink.dlq_headers:
             headers = F.concat(headers, self._context_headers(faulty))
         return faulty.select(
@@ -103,12 +107,12 @@ class FaultReports:
     def _context_headers(self, faulty: DataFrame) -> Column:
         from pyspark.sql import functions as F
 
-        from penstock.plan.faults import DATA_EXCEPTION
+        from penstock.plan.faults import DATA_EXCEPTION, original_topic
 
         message = faulty["fault.message"]
         trace = F.concat(F.lit(f"{DATA_EXCEPTION}: "), message)
         values = {
-            "topic": faulty["topic"],
+            "topic": original_topic(faulty),
             "partition": faulty["partition"].cast("string"),
             "offset": faulty["offset"].cast("string"),
             "connector.name": F.lit(self._task.connector),
