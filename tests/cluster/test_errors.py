@@ -87,6 +87,11 @@ def test_tolerated_records_go_to_the_dead_letter_topic_with_their_story(
         "errors.deadletterqueue.topic.name": dead,
         "errors.deadletterqueue.topic.replication.factor": "1",
         "errors.deadletterqueue.context.headers.enable": "true",
+        # The story is about the record as it was, not as a transformation left it.
+        "transforms": "route",
+        "transforms.route.type": "org.apache.kafka.connect.transforms.RegexRouter",
+        "transforms.route.regex": ".*",
+        "transforms.route.replacement": "elsewhere",
     }
     worker.rest.create_running(name, config)
     worker.rest.eventually(lambda: lines(file), lambda got: len(got) >= 36)
