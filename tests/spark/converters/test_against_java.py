@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 
 from penstock.api.converter import Layout
 from penstock.converters.json import JsonConverter
+from penstock.converters.json.write import NULL_FOR_REQUIRED
 from penstock.data.schema import Schema
 from tests.spark.converters.bridge import JavaConverters
 from tests.spark.converters.comparing import (
@@ -59,6 +60,12 @@ def test_nulls_that_may_not_be_are_refused_the_same(
     _assert_written_the_same(spark, java, config, Generator(500, bad_nulls=0.05))
 
 
+def _refusal(want: dict[str, Any]) -> dict[str, Any]:
+    """A null inside an array is refused by Java's Struct already, before the converter sees it."""
+    early = want.get("error", "").startswith("Invalid value: null used for required")
+    return {"error": NULL_FOR_REQUIRED} if early else want
+
+
 def _assert_written_the_same(
     spark: SparkSession, java: JavaConverters, config: dict[str, str], generator: Generator
 ) -> None:
@@ -69,7 +76,7 @@ def _assert_written_the_same(
     columns = [arrow_column(*pair) for pair in zip(schemas, values, strict=True)]
     results = collected(spark, columns, *made)
     for schema, given, rows in zip(schemas, values, results, strict=True):
-        wanted = [expected(each) for each in java.encode(_NAME, config, schema, given)]
+        wanted = [_refusal(expected(each)) for each in java.encode(_NAME, config, schema, given)]
         for value, want, row in zip(given, wanted, rows, strict=True):
             ours = encoded_row(row)
             assert ours == want, text_difference(ours, want)
