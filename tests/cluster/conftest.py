@@ -24,6 +24,8 @@ def worker_properties(kafka: str, group: str) -> dict[str, str]:
         **distributed_properties(kafka, group),
         "header.converter": JSON,
         "connector.client.config.override.policy": "All",
+        # The group of a killed worker waits that long for its members.
+        "consumer.session.timeout.ms": "10000",
         "plugin.path": str(HERE / "plugins"),
         "config.providers": "file",
         "config.providers.file.class": FILE_PROVIDER,

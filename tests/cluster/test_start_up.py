@@ -1,0 +1,101 @@
+"""How a worker starts, and how it does not."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import httpx
+import pytest
+
+from penstock.process import Child
+from penstock.testing.connect import distributed_properties
+from penstock.testing.waiting import eventually
+from penstock.testing.worker import PenstockWorker
+
+pytestmark = pytest.mark.timeout(240)
+
+
+def run(tmp_path: Path, properties: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    """A worker that is expected to end by itself."""
+    file = tmp_path / "worker.properties"
+    file.write_text("".join(f"{key}={value}\n" for key, value in properties.items()))
+    return subprocess.run(
+        [sys.executable, "-m", "penstock", "distributed", str(file)],
+        capture_output=True,
+        text=True,
+        timeout=90,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "rule"),
+    [
+        ("offset.flush.interval.ms", "soon", "Not a number of type LONG"),
+        ("offset.storage.partitions", "0", "Number of partitions must be positive"),
+        ("listeners", "telnet://:8083", ""),
+        ("key.converter", "no.such.Converter", ""),
+    ],
+)
+def test_a_wrong_value_stops_the_start(tmp_path: Path, key: str, value: str, rule: str) -> None:
+    properties = {**distributed_properties("127.0.0.1:1", "wrong"), key: value}
+    result = run(tmp_path, properties)
+    assert result.returncode == 1
+    assert key in result.stderr
+    assert value in result.stderr
+    assert rule in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_missing_value_stops_the_start(tmp_path: Path) -> None:
+    properties = distributed_properties("127.0.0.1:1", "missing")
+    del properties["group.id"]
+    result = run(tmp_path, properties)
+    assert result.returncode == 1
+    assert 'Missing required configuration "group.id"' in result.stderr
+
+
+def test_unknown_keys_are_warned_about_and_rest_answers_at_once(
+    kafka: str, tmp_path: Path, unique: Callable[[str], str]
+) -> None:
+    properties = {**distributed_properties(kafka, unique("warned")), "offset.flush.intervall": "1"}
+    worker = PenstockWorker(tmp_path / "worker", properties)
+    with worker:
+        warnings = [line for line in worker.log_text.splitlines() if "WARN" in line]
+        assert any("offset.flush.intervall" in line for line in warnings)
+        root = worker.rest.get("/")
+        assert root["kafka_cluster_id"]
+        assert root["version"]
+        assert not any("bootstrap.servers" in line for line in warnings)
+
+
+def test_without_a_broker_the_worker_waits_and_says_so(tmp_path: Path) -> None:
+    worker = PenstockWorker(tmp_path / "w", distributed_properties("127.0.0.1:1", "lonely"))
+    worker.directory.mkdir()
+    file = worker.directory / "worker.properties"
+    file.write_text("".join(f"{key}={value}\n" for key, value in worker.properties.items()))
+    with Child("worker", worker.command([str(file)]), log=worker.log, env=os.environ) as child:
+        child.wait_until(lambda: _health(worker.url) is not None, 60, "it answered")
+        health = eventually(lambda: _health(worker.url), bool)
+        assert health is not None
+        assert health.status_code == httpx.codes.SERVICE_UNAVAILABLE
+        assert health.json()["status"] == "starting"
+        child.wait_until(
+            lambda: "Kafka can't be used yet" in worker.log_text, 90, "it told what it waits for"
+        )
+        begun = time.monotonic()
+        child.stop(60)
+        assert child.exit_code == 0
+        assert time.monotonic() - begun < 55
+
+
+def _health(url: str) -> httpx.Response | None:
+    try:
+        return httpx.get(f"{url}/health", timeout=30)
+    except httpx.HTTPError:
+        return None
