@@ -66,6 +66,21 @@ def test_a_bad_record_fails_the_task_which_stays_failed(
     )
 
 
+def test_a_bad_record_deep_in_a_large_backlog(
+    worker: PenstockWorker, kafka: str, tmp_path: Path, unique: Callable[[str], str]
+) -> None:
+    file, topic, name = tmp_path / "out.txt", unique("deep"), unique("fails")
+    topics.create(kafka, topic)
+    values = [BAD if number == 45_000 else GOOD % number for number in range(50_000)]
+    topics.produce(kafka, topic, values)
+    worker.rest.create(name, sink(file, topic))
+    assert f"{topic}-0, offset 45000" in worker.rest.await_trace(name)
+    assert lines(file) == [str(number) for number in range(45_000)]
+    worker.rest.configure(name, sink(file, topic, **{"errors.tolerance": "all"}))
+    eventually(lambda: lines(file), lambda got: len(got) >= 49_999, seconds=120)
+    assert lines(file) == [str(number) for number in range(50_000) if number != 45_000]
+
+
 def test_tolerated_records_go_to_the_dead_letter_topic_with_their_story(
     worker: PenstockWorker, kafka: str, tmp_path: Path, unique: Callable[[str], str]
 ) -> None:

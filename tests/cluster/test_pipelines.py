@@ -160,3 +160,36 @@ def test_fields_are_changed_where_the_predicate_says(
         ours = [text for text in found if f"origin={topic}," in text]
         assert ours == [line(topic, number) for number in range(3)]
     assert len(found) == 6
+
+
+def test_schemas_that_change_within_a_topic_keep_their_order(
+    worker: PenstockWorker, kafka: str, tmp_path: Path, unique: Callable[[str], str]
+) -> None:
+    outbound, topic = tmp_path / "out.txt", unique("mixed")
+    topics.create(kafka, topic)
+    text = b'{"schema":{"type":"string","optional":false},"payload":"%d"}'
+    number = b'{"schema":{"type":"int32","optional":true},"payload":%d}'
+    kinds: list[bytes | None] = []
+    expected: list[str] = []
+    for count in range(60):
+        match count % 5:
+            case 0 | 1:
+                kinds.append(text % count)
+                expected.append(str(count))
+            case 2:
+                kinds.append(number % count)
+                expected.append(str(count))
+            case 3:
+                kinds.append(struct(count))
+                town = ",city=Köln" if count % 2 else ""
+                expected.append(f"Struct{{id={count},secret=s{count}{town}}}")
+            case _:
+                kinds.append(None)
+                expected.append("null")
+    topics.produce(kafka, topic, kinds)
+    worker.rest.create_running(unique("sink"), sink(outbound, topic))
+    worker.rest.eventually(
+        lambda: outbound.read_text().splitlines() if outbound.exists() else [],
+        lambda lines: len(lines) >= 60,
+    )
+    assert outbound.read_text().splitlines() == expected

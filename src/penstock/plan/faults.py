@@ -20,7 +20,7 @@ ORIGINAL: Final = {name: f"raw_{name}" for name in ("topic", "key", "value", "he
 DATA_EXCEPTION: Final = "org.apache.kafka.connect.errors.DataException"
 
 _MARK: Final = "PENSTOCK-FAULT "
-_OTHER: Final = "PENSTOCK-OTHER-LAYOUT"
+_OTHER: Final = "PENSTOCK-OTHER-LAYOUT "
 
 # Errors of Kafka's clients that pass by themselves. They reach the driver as text only: an
 # executor's exception is not sent back as an object.
@@ -53,7 +53,18 @@ class Fault:
 
 
 class OtherLayoutError(PenstockError):
-    """A record has another layout than the batch was planned for: plan it anew."""
+    """A record has another layout than the batch was planned for: plan it anew.
+
+    It is the first such record of its partition.
+    """
+
+    def __init__(self, topic: str, partition: int, offset: int) -> None:
+        super().__init__(
+            f"record {topic}-{partition}, offset {offset}, has another layout than those before it"
+        )
+        self.topic = topic
+        self.partition = partition
+        self.offset = offset
 
 
 def fault_of(stage: str, plugin: str, message: Column) -> Column:
@@ -89,9 +100,9 @@ def refuse_faults(frame: DataFrame) -> DataFrame:
 
 def refuse_other_layouts(frame: DataFrame, other: Column) -> DataFrame:
     """The same rows; the job fails at the first row of another layout."""
-    return frame.filter(
-        F.when(other, F.raise_error(F.lit(_OTHER)).cast("boolean")).otherwise(F.lit(True))
-    )
+    place = F.to_json(F.struct("topic", "partition", "offset"))
+    text = F.concat(F.lit(_OTHER), place)
+    return frame.filter(F.when(other, F.raise_error(text).cast("boolean")).otherwise(F.lit(True)))
 
 
 def translated(error: Exception) -> Exception:
@@ -99,8 +110,9 @@ def translated(error: Exception) -> Exception:
     if isinstance(error, PenstockError):
         return error
     text = str(error)
-    if _OTHER in text:
-        return OtherLayoutError("a record has another layout than the batch was planned for")
+    other = _after(_OTHER, text)
+    if other is not None:
+        return OtherLayoutError(other["topic"], other["partition"], other["offset"])
     fault = read_fault(text)
     if fault is not None:
         return DataError(f"Tolerance exceeded in error handler: {fault}")
@@ -112,11 +124,9 @@ def translated(error: Exception) -> Exception:
 
 def read_fault(text: str) -> Fault | None:
     """The fault in the text of a failed job, if that is why it failed."""
-    at = text.find(_MARK)
-    if at < 0:
+    found = _after(_MARK, text)
+    if found is None:
         return None
-    found: dict[str, Any]
-    found, _ = json.JSONDecoder(strict=False).raw_decode(text, at + len(_MARK))
     return Fault(
         stage=found.get("stage", ""),
         plugin=found.get("class", ""),
@@ -125,6 +135,16 @@ def read_fault(text: str) -> Fault | None:
         partition=found.get("partition"),
         offset=found.get("offset"),
     )
+
+
+def _after(mark: str, text: str) -> dict[str, Any] | None:
+    """The JSON object behind a mark."""
+    at = text.find(mark)
+    if at < 0:
+        return None
+    found: dict[str, Any]
+    found, _ = json.JSONDecoder(strict=False).raw_decode(text, at + len(mark))
+    return found
 
 
 def _line_of(text: str, position: int) -> str:

@@ -71,6 +71,20 @@ def large_ranges(
     )
 
 
+def cut(
+    ranges: Sequence[OffsetRange], partition: TopicPartition, offset: int
+) -> tuple[OffsetRange, ...] | None:
+    """The ranges without what begins at this offset; None if too little is left."""
+    shorter = tuple(
+        OffsetRange(each.partition, each.start, max(each.start, min(each.end, offset)))
+        if each.partition == partition
+        else each
+        for each in ranges
+    )
+    left = sum(each.end - each.start for each in shorter)
+    return shorter if left >= LARGE_BACKLOG else None
+
+
 def partly(
     ranges: Sequence[OffsetRange], written: Sequence[OffsetRange]
 ) -> tuple[OffsetRange, ...]:

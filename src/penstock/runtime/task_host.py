@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 from penstock.clock import Clock, Deadline
@@ -118,18 +118,20 @@ class TaskHost:
     def ask_to_stop(self) -> None:
         self._control.stop()
 
-    def stop(self, deadline: Deadline) -> None:
-        """Wait for the task's end; cancel its jobs when half the time is gone, then give it up."""
-        self._control.stop()
-        self._thread.join(deadline.remaining() / 2)
-        if self._thread.is_alive():
-            log.warning("Task %s did not finish its batch in time; cancelling it", self.task)
-            self._work.cancel()
-            self._thread.join(deadline.remaining())
-        if self._thread.is_alive():
-            # It may still come back; what it says then must not hide its successor's states.
-            self._muted = True
-            log.error("Task %s did not stop in time and was given up", self.task)
+    def wait(self, deadline: Deadline) -> bool:
+        """Whether the task ended by then."""
+        self._thread.join(deadline.remaining())
+        return not self._thread.is_alive()
+
+    def cancel(self) -> None:
+        """Make the batch that runs fail soon."""
+        log.warning("Task %s did not finish its batch in time; cancelling it", self.task)
+        self._work.cancel()
+
+    def give_up(self) -> None:
+        """Leave the task behind. It may still come back; what it then says is not heard."""
+        self._muted = True
+        log.error("Task %s did not stop in time and was given up", self.task)
 
     def _run(self) -> None:
         try:
@@ -200,6 +202,19 @@ class TaskHost:
     def _report(self, state: State, trace: str | None = None) -> None:
         if not self._muted:
             self._events.task_state(self.task, state, trace)
+
+
+def stop_all(hosts: Sequence[TaskHost], deadline: Deadline) -> None:
+    """Stop them all at once: each finishes its batch, or is cancelled at half-time."""
+    for host in hosts:
+        host.ask_to_stop()
+    half = Deadline.after(deadline.remaining() / 2, deadline.clock)
+    late = [host for host in hosts if not host.wait(half)]
+    for host in late:
+        host.cancel()
+    for host in late:
+        if not host.wait(deadline):
+            host.give_up()
 
 
 def _in_short(error: Exception) -> str:

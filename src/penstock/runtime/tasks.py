@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from penstock.api.connector import Connector, SinkConnector, SourceConnector
@@ -24,7 +25,9 @@ from penstock.plan.session import SparkEngine
 from penstock.plugins import Plugins
 from penstock.runtime.clients import ConnectorClients
 from penstock.runtime.conversion import converters_of
+from penstock.runtime.conversion_retry import ConversionRetry
 from penstock.runtime.progress import TaskProgress
+from penstock.runtime.sink_batches import SinkBatches
 from penstock.runtime.sink_work import SinkWork
 from penstock.runtime.source_work import SourceWork
 from penstock.runtime.task_host import TaskControl, TaskHost, TaskWork
@@ -113,13 +116,18 @@ class TaskFactory:
             task_config,
             make_task=_of_shape(connector.task_class, FrameSinkTask),
             make_consumer=lambda: self.clients.consumer(task, config),
-            make_converters=lambda: self._converters(config),
-            make_pipeline=lambda converters: SinkPipeline(self._chain(config), converters),
+            make_batches=partial(
+                SinkBatches,
+                task,
+                make_converters=lambda: self._converters(config),
+                make_pipeline=lambda converters: SinkPipeline(self._chain(config), converters),
+                reader=self.clients.reader(task, config),
+                errors=errors,
+                reports=FaultReports(errors, task, self._dead_letters(task, config, errors, admin)),
+                conversions=ConversionRetry(errors, control),
+            ),
             subscription=_subscription(config),
-            reader=self.clients.reader(task, config),
             engine=self.engine,
-            errors=errors,
-            reports=FaultReports(errors, task, self._dead_letters(task, config, errors, admin)),
             control=control,
             events=events,
             progress=TaskProgress(),

@@ -15,7 +15,7 @@ from penstock.data.record import TaskId
 from penstock.plugins import CONNECTORS, Plugins
 from penstock.runtime.connector_host import ConnectorHost, completed_task_configs
 from penstock.runtime.offsets import SinkOffsets, SourceOffsets
-from penstock.runtime.task_host import TaskHost
+from penstock.runtime.task_host import TaskHost, stop_all
 from penstock.storage.ports import OffsetStore
 from penstock.worker_port import PartitionOffset, TargetState, WorkerEvents
 
@@ -123,10 +123,7 @@ class LocalWorker:
     def stop_tasks(self, tasks: Sequence[TaskId], deadline: Deadline) -> None:
         with self._lock:
             hosts = [self._tasks.pop(task) for task in tasks if task in self._tasks]
-        for host in hosts:
-            host.ask_to_stop()
-        for host in hosts:
-            host.stop(deadline)
+        stop_all(hosts, deadline)
 
     def running_tasks(self) -> frozenset[TaskId]:
         with self._lock:

@@ -55,7 +55,9 @@ def test_another_layout_is_told_apart_from_a_fault(spark: SparkSession) -> None:
     frame = refuse_other_layouts(rows(spark), F.col("offset") == 4)
     with pytest.raises(Exception, match="PENSTOCK-OTHER-LAYOUT") as caught:
         frame.collect()
-    assert isinstance(translated(caught.value), OtherLayoutError)
+    error = translated(caught.value)
+    assert isinstance(error, OtherLayoutError)
+    assert (error.topic, error.partition, error.offset) == ("orders", 3, 4)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from penstock.runtime.sink_plan import (
     LARGE_BACKLOG,
     LARGE_BATCH,
     SortedOut,
+    cut,
     large_ranges,
     partly,
     ranges_of,
@@ -129,3 +130,10 @@ def test_a_large_batch_is_bounded() -> None:
     wide = cast("tuple[OffsetRange, ...]", large(ranges, a0=10**9, a1=10**9))
     assert sum(each.end - each.start for each in wide) == LARGE_BATCH
     assert [each.start for each in wide] == [100, 0]
+
+
+def test_a_large_batch_is_cut_where_another_layout_begins() -> None:
+    ranges = (OffsetRange(A0, 100, 90_000), OffsetRange(A1, 0, 10))
+    assert cut(ranges, A0, 50_000) == (OffsetRange(A0, 100, 50_000), OffsetRange(A1, 0, 10))
+    assert cut(ranges, A1, 0) == (OffsetRange(A0, 100, 90_000), OffsetRange(A1, 0, 0))
+    assert cut(ranges, A0, 200) is None  # not worth a large batch

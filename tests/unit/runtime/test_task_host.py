@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import pytest
 
@@ -17,7 +19,7 @@ from penstock.errors import (
     SessionLostError,
 )
 from penstock.runtime import task_host
-from penstock.runtime.task_host import TaskControl, TaskHost
+from penstock.runtime.task_host import TaskControl, TaskHost, stop_all
 from penstock.worker_port import State, TargetState
 from tests.unit.runtime.events import Notes, await_that
 
@@ -78,7 +80,7 @@ class Task:
         return self.notes.of(str(TASK))
 
     def stop(self, seconds: float = 10) -> None:
-        self.host.stop(Deadline.after(seconds))
+        stop_all([self.host], Deadline.after(seconds))
 
 
 @pytest.fixture
@@ -204,6 +206,18 @@ def test_a_task_that_does_not_stop_is_given_up_and_silenced(task: Task) -> None:
     hang.set()
     assert task.work.closed.wait(5)
     assert task.states == [State.RUNNING]
+
+
+def test_many_tasks_are_cancelled_together() -> None:
+    tasks = [Task() for _ in range(5)]
+    for task in tasks:
+        task.work.in_step = partial(_fail_when, task.work.cancelled)
+        task.host.start()
+    await_that(lambda: all(task.work.count("step") == 1 for task in tasks))
+    begun = time.monotonic()
+    stop_all([task.host for task in tasks], Deadline.after(2))
+    assert not any(task.host.running for task in tasks)
+    assert time.monotonic() - begun < 2
 
 
 def _fail_when(event: threading.Event) -> None:
