@@ -33,6 +33,8 @@ DEFAULTS: Final[dict[str, str]] = {
     "spark.sql.session.timeZone": "UTC",
     # Fields `id` and `ID` are two in Connect.
     "spark.sql.caseSensitive": "true",
+    # JSON that names a field twice: the last one counts, as for Java's converter.
+    "spark.sql.variant.allowDuplicateKeys": "true",
     # A micro-batch has one partition for each task: shuffles and adaptive plans only cost here.
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.adaptive.enabled": "false",

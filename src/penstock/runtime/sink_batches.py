@@ -1,0 +1,218 @@
+"""The batches of a sink task: from records the consumer returned to what the task has written."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from penstock.api.sink import FrameSinkTask, OffsetRange, SinkBatch
+from penstock.data.record import TaskId, TopicPartition
+from penstock.errors import DataError
+from penstock.runtime.conversion_retry import ConversionRetry
+from penstock.runtime.sink_plan import (
+    Layouts,
+    Run,
+    SortedOut,
+    Unreadable,
+    cut,
+    large_ranges,
+    partly,
+    ranges_of,
+    sort_out,
+)
+from penstock.runtime.tolerance import ErrorSettings, FaultReports
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from penstock.kafka.clients.group_consumer import RawRecord
+    from penstock.plan.pipeline import Converters, SinkPipeline, Typed
+
+log = logging.getLogger(__name__)
+
+#: After so many small batches of one layout a large one is tried again.
+EVEN_BATCHES = 20
+LARGE_ATTEMPTS = 3
+
+
+class SinkBatches:
+    """Reads, converts and hands over one batch after another, in the order of the records.
+
+    Args:
+        spark: the session, with this task's job group set.
+        ends: the ends of partitions as far as they are known without asking the broker.
+    """
+
+    def __init__(
+        self,
+        task_id: TaskId,
+        task: FrameSinkTask,
+        spark: Callable[[], SparkSession],
+        ends: Callable[[Collection[TopicPartition]], Mapping[TopicPartition, int]],
+        *,
+        make_converters: Callable[[], Converters],
+        make_pipeline: Callable[[Converters], SinkPipeline],
+        reader: Mapping[str, str],
+        errors: ErrorSettings,
+        reports: FaultReports,
+        conversions: ConversionRetry,
+    ) -> None:
+        self._id = task_id
+        self._task = task
+        self._spark = spark
+        self._make_converters = make_converters
+        self._make_pipeline = make_pipeline
+        self._reader = reader
+        self._ends = ends
+        self._errors = errors
+        self._reports = reports
+        self._conversions = conversions
+        self._converters: Converters | None = None
+        self._pipeline: SinkPipeline | None = None
+        #: Topics with several layouts, and after how many even batches they count as even again.
+        self._mixed_topics: dict[str, int] = {}
+
+    def forget_plans(self) -> None:
+        """Make converters and expressions anew: those of another Spark session are of no use."""
+        self._converters = None
+        self._pipeline = None
+
+    def write(
+        self, records: Sequence[RawRecord], ranges: tuple[OffsetRange, ...]
+    ) -> tuple[OffsetRange, ...]:
+        """Write the records, or more than them if much more is waiting; the ranges written."""
+        found = self._conversions.run(lambda: self._sorted_out(records))
+        wide = None if found.unreadable else self._large_ranges(ranges, found.runs)
+        if wide is not None:
+            wide = self._try_large(wide, found.runs[0].layouts)
+        return self._write_runs(found, ranges) if wide is None else wide
+
+    def _try_large(
+        self, ranges: tuple[OffsetRange, ...], layouts: Layouts
+    ) -> tuple[OffsetRange, ...] | None:
+        """Write the ranges as far as they are of one layout; None if that is not far."""
+        from penstock.plan.faults import OtherLayoutError
+
+        topics = {each.partition.topic for each in ranges}
+        wide: tuple[OffsetRange, ...] | None = ranges
+        for _ in range(LARGE_ATTEMPTS):
+            if wide is None:
+                break
+            try:
+                self._write_large(wide, layouts)
+            except OtherLayoutError as other:
+                log.debug("Task %s: %s", self._id, other)
+                wide = cut(wide, TopicPartition(other.topic, other.partition), other.offset)
+            else:
+                return wide
+        # Keep the order of records exact: topics with several layouts go in small batches.
+        self._mixed_topics |= dict.fromkeys(topics, EVEN_BATCHES)
+        return None
+
+    def _write_runs(
+        self, found: SortedOut, ranges: tuple[OffsetRange, ...]
+    ) -> tuple[OffsetRange, ...]:
+        """Write one run after another; the ranges written, which may be less than all of them."""
+        if found.unreadable and self._errors.tolerant:
+            self._report(found.unreadable)
+        written: list[RawRecord] = []
+        try:
+            for run in found.runs:
+                self._write_run(run)
+                written += run.records
+            if found.unreadable and not self._errors.tolerant:
+                first = found.unreadable[0]
+                raise DataError(f"Tolerance exceeded in error handler: {first.fault}")
+        except Exception as error:
+            if not written:
+                raise
+            # What is written is committed, so that it does not come again; then the rest fails,
+            # if it still does.
+            log.debug("Task %s: a part of a batch failed: %s", self._id, error)
+            return partly(ranges, ranges_of(written))
+        return ranges
+
+    def _report(self, unreadable: Sequence[Unreadable]) -> None:
+        from penstock.plan.inline_records import fault_frame
+
+        if self._reports.wanted:
+            rows = [(each.record, each.fault) for each in unreadable]
+            self._reports.report(fault_frame(self._spark(), rows))
+
+    def _sorted_out(self, records: Sequence[RawRecord]) -> SortedOut:
+        if self._converters is None:
+            self._converters = self._make_converters()
+        return sort_out(records, self._converters, tolerant=self._errors.tolerant)
+
+    def _large_ranges(
+        self, ranges: tuple[OffsetRange, ...], runs: Sequence[Run]
+    ) -> tuple[OffsetRange, ...] | None:
+        if len(runs) != 1 or not runs[0].layouts.regular:
+            return None
+        if self._are_mixed({each.partition.topic for each in ranges}):
+            return None
+        partitions = [each.partition for each in ranges]
+        return large_ranges(ranges, self._ends(partitions))
+
+    def _are_mixed(self, topics: Collection[str]) -> bool:
+        """Whether one of the topics had several layouts lately; this batch has one."""
+        mixed = [topic for topic in topics if self._mixed_topics.get(topic)]
+        for topic in mixed:
+            self._mixed_topics[topic] -= 1
+        return bool(mixed)
+
+    def _write_large(self, ranges: tuple[OffsetRange, ...], layouts: Layouts) -> None:
+        from penstock.plan import kafka_io
+
+        raw = kafka_io.read_ranges(self._spark(), ranges, self._reader)
+        self._write_raw(raw, layouts, ranges)
+
+    def _write_run(self, run: Run) -> None:
+        from penstock.plan import inline_records
+
+        ranges = ranges_of(run.records)
+        if run.layouts.regular:
+            raw = inline_records.raw_frame(self._spark(), run.records)
+            self._write_raw(raw, run.layouts, ranges)
+            return
+        assert self._converters is not None  # noqa: S101 - _sorted_out() made them
+        typed = inline_records.decoded_frames(self._spark(), run.records, self._converters)
+        for each in typed:
+            for branch in self._transformed(each):
+                self._hand_over(branch, ranges)
+
+    def _transformed(self, typed: Typed) -> list[Typed]:
+        pipe = self._pipe()
+        return self._conversions.run(
+            lambda: list(pipe.transformed(typed.frame, typed.key_schema, typed.value_schema))
+        )
+
+    def _write_raw(self, raw: DataFrame, layouts: Layouts, ranges: tuple[OffsetRange, ...]) -> None:
+        pipe = self._pipe()
+        decoded = self._conversions.run(lambda: list(pipe.decoded(raw, layouts.key, layouts.value)))
+        for typed in decoded:
+            self._hand_over(typed, ranges)
+
+    def _hand_over(self, typed: Typed, ranges: tuple[OffsetRange, ...]) -> None:
+        from penstock.plan.faults import refuse_faults, translated
+        from penstock.plan.kafka_io import IN_FLIGHT
+
+        frame = typed.frame
+        good = (
+            frame.filter(frame["fault"].isNull()) if self._errors.tolerant else refuse_faults(frame)
+        )
+        batch = SinkBatch(good.select(*IN_FLIGHT), ranges, typed.key_schema, typed.value_schema)
+        try:
+            if self._errors.tolerant:
+                self._reports.report(frame)
+            self._task.write(batch)
+        except Exception as error:
+            self._task.discard(batch)
+            raise translated(error) from error
+
+    def _pipe(self) -> SinkPipeline:
+        assert self._converters is not None  # noqa: S101 - _sorted_out() made them
+        if self._pipeline is None:
+            self._pipeline = self._make_pipeline(self._converters)
+        return self._pipeline
