@@ -142,6 +142,44 @@ def test_tolerated_records_go_to_the_dead_letter_topic_with_their_story(
     assert any("VALUE_CONVERTER" in text and JSON in text for text in logged)
 
 
+def test_a_record_a_transformation_refuses_is_reported_and_fails_the_task(
+    worker: PenstockWorker, kafka: str, tmp_path: Path, unique: Callable[[str], str]
+) -> None:
+    file, topic, dead, name = tmp_path / "out", unique("bare"), unique("dead"), unique("fails")
+    topics.create(kafka, topic)
+    values = [b'{"id":%d}' % number if number != 2 else b'"no map"' for number in range(4)]
+    topics.produce(kafka, topic, values)
+    prefix = "org.apache.kafka.connect.transforms"
+    config = sink(file, topic) | {
+        "value.converter.schemas.enable": "false",
+        "transforms": "route,name",
+        "transforms.route.type": f"{prefix}.RegexRouter",
+        "transforms.route.regex": ".*",
+        "transforms.route.replacement": "elsewhere",
+        "transforms.name.type": f"{prefix}.InsertField$Value",
+        "transforms.name.topic.field": "from",
+        "errors.log.enable": "true",
+        "errors.deadletterqueue.topic.name": dead,
+        "errors.deadletterqueue.topic.replication.factor": "1",
+        "errors.deadletterqueue.context.headers.enable": "true",
+    }
+    worker.rest.create(name, config)
+    trace = worker.rest.await_trace(name)
+    assert "TRANSFORMATION" in trace
+    assert f"{topic}-0, offset 2" in trace
+    # In the order of Java's HashMap, which InsertField makes of a map.
+    assert lines(file) == ["{from=elsewhere, id=0}", "{from=elsewhere, id=1}"]
+    worker.rest.await_offsets(
+        name, lambda found: [entry["offset"] for entry in found] == [{"kafka_offset": 2}]
+    )
+    (letter,) = topics.records(kafka, dead)
+    assert letter.value == b'"no map"'
+    assert letter.headers["__connect.errors.topic"] == topic.encode()
+    assert letter.headers["__connect.errors.stage"] == b"TRANSFORMATION"
+    assert letter.headers["__connect.errors.class.name"] == f"{prefix}.InsertField$Value".encode()
+    assert f"Error encountered in task {name}-0" in worker.log_text
+
+
 def test_a_target_that_asks_for_patience_gets_it(
     worker: PenstockWorker, kafka: str, tmp_path: Path, unique: Callable[[str], str]
 ) -> None:

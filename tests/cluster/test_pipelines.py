@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from penstock.testing.waiting import eventually
 from penstock.testing.worker import PenstockWorker
 from tests.cluster import topics
 
@@ -193,3 +194,29 @@ def test_schemas_that_change_within_a_topic_keep_their_order(
         lambda lines: len(lines) >= 60,
     )
     assert outbound.read_text().splitlines() == expected
+
+
+def test_a_sink_finds_new_topics_by_its_pattern(
+    worker: PenstockWorker, kafka: str, tmp_path: Path, unique: Callable[[str], str]
+) -> None:
+    outbound, name = tmp_path / "out.txt", unique("sink")
+    first, second, other = unique("logs-1"), unique("logs-2"), unique("other")
+    string = {"value.converter": "org.apache.kafka.connect.storage.StringConverter"}
+    for topic in (first, other):
+        topics.create(kafka, topic)
+        topics.produce(kafka, topic, [topic.encode()])
+    config = {
+        "connector.class": "FileStreamSink",
+        "file": str(outbound),
+        "topics.regex": "logs-\\d-test-a-sink-finds.*",
+        "consumer.override.metadata.max.age.ms": "1000",
+        **string,
+    }
+    worker.rest.create_running(name, config)
+    found = worker.rest.eventually(lambda: outbound.exists() and outbound.read_text())
+    assert found == f"{first}\n"
+    topics.create(kafka, second)
+    topics.produce(kafka, second, [b"fresh"])
+    worker.rest.eventually(lambda: "fresh" in outbound.read_text())
+    assert outbound.read_text() == f"{first}\nfresh\n"
+    eventually(lambda: worker.rest.topics(name), lambda got: got == sorted([first, second]))

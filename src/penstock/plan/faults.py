@@ -52,6 +52,14 @@ class Fault:
         return f"{self.stage} {self.plugin}: {self.message}{place}"
 
 
+class FaultError(DataError):
+    """A record could not be processed and is not tolerated."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(f"Tolerance exceeded in error handler: {fault}")
+        self.fault = fault
+
+
 class OtherLayoutError(PenstockError):
     """A record has another layout than the batch was planned for: plan it anew.
 
@@ -106,7 +114,7 @@ def refuse_other_layouts(frame: DataFrame, other: Column) -> DataFrame:
 
 
 def translated(error: Exception) -> Exception:
-    """Our error for a failed job: DataError, OtherLayoutError or RetriableError; else itself."""
+    """Our error for a failed job: FaultError, OtherLayoutError or RetriableError; else itself."""
     if isinstance(error, PenstockError):
         return error
     text = str(error)
@@ -115,7 +123,7 @@ def translated(error: Exception) -> Exception:
         return OtherLayoutError(other["topic"], other["partition"], other["offset"])
     fault = read_fault(text)
     if fault is not None:
-        return DataError(f"Tolerance exceeded in error handler: {fault}")
+        return FaultError(fault)
     passing = _PASSING.search(text)
     if passing:
         return RetriableError(_line_of(text, passing.start()))

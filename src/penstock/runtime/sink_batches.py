@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING
+from itertools import takewhile
+from typing import TYPE_CHECKING, cast
 
 from penstock.api.sink import FrameSinkTask, OffsetRange, SinkBatch
 from penstock.data.record import TaskId, TopicPartition
-from penstock.errors import DataError
+from penstock.plan.faults import Fault, FaultError, OtherLayoutError, refuse_faults, translated
 from penstock.runtime.conversion_retry import ConversionRetry
 from penstock.runtime.sink_plan import (
     Layouts,
@@ -91,9 +92,7 @@ class SinkBatches:
     def _try_large(
         self, ranges: tuple[OffsetRange, ...], layouts: Layouts
     ) -> tuple[OffsetRange, ...] | None:
-        """Write the ranges as far as they are of one layout; None if that is not far."""
-        from penstock.plan.faults import OtherLayoutError
-
+        """Write the ranges up to the first odd or faulty record; None if that is not far."""
         topics = {each.partition.topic for each in ranges}
         wide: tuple[OffsetRange, ...] | None = ranges
         for _ in range(LARGE_ATTEMPTS):
@@ -104,6 +103,9 @@ class SinkBatches:
             except OtherLayoutError as other:
                 log.debug("Task %s: %s", self._id, other)
                 wide = cut(wide, TopicPartition(other.topic, other.partition), other.offset)
+            except FaultError as error:
+                log.debug("Task %s: %s", self._id, error)
+                wide = cut(wide, *_place(error.fault))
             else:
                 return wide
         # Keep the order of records exact: topics with several layouts go in small batches.
@@ -114,29 +116,49 @@ class SinkBatches:
         self, found: SortedOut, ranges: tuple[OffsetRange, ...]
     ) -> tuple[OffsetRange, ...]:
         """Write one run after another; the ranges written, which may be less than all of them."""
-        if found.unreadable and self._errors.tolerant:
+        if self._errors.tolerant:
             self._report(found.unreadable)
         written: list[RawRecord] = []
         try:
             for run in found.runs:
-                self._write_run(run)
-                written += run.records
+                self._write_before_fault(run, written)
             if found.unreadable and not self._errors.tolerant:
-                first = found.unreadable[0]
-                raise DataError(f"Tolerance exceeded in error handler: {first.fault}")
+                raise FaultError(found.unreadable[0].fault)
         except Exception as error:
-            if not written:
-                raise
-            # What is written is committed, so that it does not come again; then the rest fails,
-            # if it still does.
-            log.debug("Task %s: a part of a batch failed: %s", self._id, error)
-            return partly(ranges, ranges_of(written))
+            if written:
+                # What is written is committed, so that it does not come again; then the rest
+                # fails, if it still does.
+                log.debug("Task %s: a part of a batch failed: %s", self._id, error)
+                return partly(ranges, ranges_of(written))
+            if isinstance(error, FaultError):
+                self._report_last(error.fault, found)
+            raise
         return ranges
+
+    def _write_before_fault(self, run: Run, written: list[RawRecord]) -> None:
+        """Write the run; if one of its records is faulty, those before it."""
+        try:
+            self._write_run(run)
+            written += run.records
+        except FaultError as error:
+            place = _place(error.fault)
+            before = list(takewhile(lambda record: _place(record) != place, run.records))
+            if before and len(before) < len(run.records):
+                self._write_run(Run(run.layouts, before))
+                written += before
+            raise
+
+    def _report_last(self, fault: Fault, found: SortedOut) -> None:
+        """As in Connect, a record that is not tolerated is reported too before the task fails."""
+        records = [record for run in found.runs for record in run.records]
+        records += [each.record for each in found.unreadable]
+        place = _place(fault)
+        self._report([Unreadable(each, fault) for each in records if _place(each) == place])
 
     def _report(self, unreadable: Sequence[Unreadable]) -> None:
         from penstock.plan.inline_records import fault_frame
 
-        if self._reports.wanted:
+        if unreadable and self._reports.wanted:
             rows = [(each.record, each.fault) for each in unreadable]
             self._reports.report(fault_frame(self._spark(), rows))
 
@@ -195,7 +217,6 @@ class SinkBatches:
             self._hand_over(typed, ranges)
 
     def _hand_over(self, typed: Typed, ranges: tuple[OffsetRange, ...]) -> None:
-        from penstock.plan.faults import refuse_faults, translated
         from penstock.plan.kafka_io import IN_FLIGHT
 
         frame = typed.frame
@@ -216,3 +237,9 @@ class SinkBatches:
         if self._pipeline is None:
             self._pipeline = self._make_pipeline(self._converters)
         return self._pipeline
+
+
+def _place(found: RawRecord | Fault) -> tuple[TopicPartition, int]:
+    # A sink's records have a place, and so have the faults found in them.
+    topic, partition, offset = found.topic, found.partition, found.offset
+    return TopicPartition(cast("str", topic), cast("int", partition)), cast("int", offset)
