@@ -167,11 +167,16 @@ class SinkWork:
 
     def recover(self) -> None:
         """Go back to where the failed batch began; the session may be another one by now."""
+        consumer = self._live_consumer()
+        if self._job is not None:
+            # A poll failed, not the batch: it need not be written again.
+            self._stay_in_group(consumer)
+            self._settle()
         if self._batches is not None:
             self._batches.forget_plans()
-        here = self._live_consumer().assignment
+        here = consumer.assignment
         back = {partition: at for partition, at in self._next.items() if partition in here}
-        self._live_consumer().seek(back, _deadline())
+        consumer.seek(back, _deadline())
 
     def cancel(self) -> None:
         self._engine.cancel(self._group)

@@ -1,0 +1,311 @@
+"""The sink loop with a consumer that the test drives: what is committed, repeated and kept."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, cast
+
+import pytest
+
+from penstock.api.sink import FrameSinkTask, OffsetRange, SinkBatch, SinkContext
+from penstock.clock import Deadline, SystemClock
+from penstock.data.record import TaskId, TopicPartition
+from penstock.errors import RebalancedError, RetriableError
+from penstock.kafka.clients.group_consumer import RawRecord
+from penstock.runtime import sink_work
+from penstock.runtime.progress import TaskProgress
+from penstock.runtime.sink_work import SinkWork
+from penstock.runtime.task_host import TaskControl
+from penstock.worker_port import TargetState
+from tests.unit.runtime.events import Notes
+
+A0, A1 = TopicPartition("a", 0), TopicPartition("a", 1)
+
+
+def record(offset: int, partition: int = 0) -> RawRecord:
+    return RawRecord("a", partition, offset, -1, 0, None, b"", None)
+
+
+class Consumer:
+    """The consumer's surface as the loop uses it; polls bring what the test put there."""
+
+    max_poll_records = 500
+
+    def __init__(self) -> None:
+        self.events: Any = None
+        self.assignment: frozenset[TopicPartition] = frozenset()
+        self.polls: list[list[RawRecord] | Exception | Callable[[], None]] = []
+        self.commits: list[dict[TopicPartition, int]] = []
+        self.refusals: list[Exception] = []
+        self.seeks: list[dict[TopicPartition, int]] = []
+        self.paused: set[TopicPartition] = set()
+        self.at: dict[TopicPartition, int] = {}
+
+    def subscribe(self, topics: Sequence[str], events: Any) -> None:
+        self.events = events
+        self.assign(A0)
+
+    def assign(self, *partitions: TopicPartition) -> None:
+        self.assignment |= set(partitions)
+        self.events.assigned(partitions)
+
+    def revoke(self, *partitions: TopicPartition) -> None:
+        self.events.revoked(partitions)
+        self.assignment -= set(partitions)
+
+    def consume(self, most: int, seconds: float) -> list[RawRecord]:
+        found = self.polls.pop(0) if self.polls else []
+        if isinstance(found, Exception):
+            raise found
+        if callable(found):
+            found()
+            return []
+        for each in found:
+            self.at[TopicPartition(each.topic, each.partition)] = each.offset + 1
+        return found
+
+    def positions(self, partitions: Collection[TopicPartition], deadline: Deadline) -> Any:
+        return {partition: self.at[partition] for partition in partitions}
+
+    def seek(self, offsets: Mapping[TopicPartition, int], deadline: Deadline) -> None:
+        if offsets:
+            self.seeks.append(dict(offsets))
+            self.at.update(offsets)
+
+    def commit(self, offsets: Mapping[TopicPartition, int], deadline: Deadline) -> None:
+        if self.refusals:
+            raise self.refusals.pop(0)
+        self.commits.append(dict(offsets))
+
+    def pause(self, partitions: Collection[TopicPartition]) -> None:
+        self.paused |= set(partitions)
+
+    def resume(self, partitions: Collection[TopicPartition]) -> None:
+        self.paused -= set(partitions)
+
+    def close(self, deadline: Deadline) -> None:
+        if self.assignment:
+            self.revoke(*self.assignment)
+
+
+class Batches:
+    """Stands for Spark: writes nothing, remembers what it was given."""
+
+    def __init__(self) -> None:
+        self.written: list[tuple[OffsetRange, ...]] = []
+        self.failures: list[Exception] = []
+        self.outcome: Callable[[tuple[OffsetRange, ...]], tuple[OffsetRange, ...]] = lambda r: r
+        self.gate: threading.Event | None = None
+        self.begun = threading.Event()
+
+    def write(
+        self, records: Sequence[RawRecord], ranges: tuple[OffsetRange, ...]
+    ) -> tuple[OffsetRange, ...]:
+        self.begun.set()
+        if self.gate is not None:
+            self.gate.wait(10)
+        if self.failures:
+            raise self.failures.pop(0)
+        self.written.append(ranges)
+        return self.outcome(ranges)
+
+    def forget_plans(self) -> None:
+        return
+
+
+class Nothing(FrameSinkTask):
+    def start(self, config: Mapping[str, str], context: SinkContext) -> None:
+        return
+
+    def write(self, batch: SinkBatch) -> None:
+        raise AssertionError("the batches are the test's")
+
+
+class Engine:
+    def __init__(self) -> None:
+        self.cancelled: list[str] = []
+
+    @contextmanager
+    def guard(self) -> Iterator[None]:
+        yield
+
+    def cancel(self, group: str) -> None:
+        self.cancelled.append(group)
+
+
+class Sink:
+    def __init__(self) -> None:
+        self.consumer = cast("Any", Consumer())
+        self.batches = cast("Any", Batches())
+        self.engine = cast("Any", Engine())
+        self.progress = TaskProgress()
+        self.notes = Notes()
+        self.work = SinkWork(
+            TaskId("orders", 0),
+            {},
+            make_task=Nothing,
+            make_consumer=lambda: self.consumer,
+            make_batches=lambda *_: self.batches,
+            subscription=["a"],
+            engine=self.engine,
+            control=TaskControl(TargetState.STARTED, SystemClock()),
+            events=self.notes,
+            progress=self.progress,
+            release=lambda: None,
+        )
+        self.work.start()
+
+    def close(self) -> None:
+        self.work.close(Deadline.after(5))
+
+
+@pytest.fixture
+def sink(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sink]:
+    monkeypatch.setattr(sink_work, "QUICK_SECONDS", 0.02)
+    monkeypatch.setattr(sink_work, "POLL_SECONDS", 0.01)
+    monkeypatch.setattr(sink_work, "REVOKE_SECONDS", 0.4)
+    made = Sink()
+    yield made
+    made.close()
+
+
+def test_a_batch_is_written_then_committed(sink: Sink) -> None:
+    sink.consumer.polls = [[record(5), record(6)]]
+    sink.work.step()
+    assert sink.batches.written == [(OffsetRange(A0, 5, 7),)]
+    assert sink.consumer.commits == [{A0: 7}]
+    assert sink.consumer.seeks == []
+    assert sink.progress.records == 2
+    assert sink.notes.topics == [("orders-0", "a")]
+
+
+def test_a_larger_batch_moves_the_consumer(sink: Sink) -> None:
+    sink.consumer.polls = [[record(0)]]
+    sink.batches.outcome = lambda ranges: (OffsetRange(A0, 0, 90_000),)
+    sink.work.step()
+    assert sink.consumer.commits == [{A0: 90_000}]
+    assert sink.consumer.seeks == [{A0: 90_000}]
+
+
+def test_a_batch_written_in_part_goes_on_there(sink: Sink) -> None:
+    sink.consumer.assign(A1)
+    sink.consumer.polls = [[record(0), record(1), record(7, 1)]]
+    sink.batches.outcome = lambda ranges: (OffsetRange(A0, 0, 1), OffsetRange(A1, 7, 7))
+    sink.work.step()
+    assert sink.consumer.commits == [{A0: 1}]
+    assert sink.consumer.seeks == [{A0: 1, A1: 7}]
+    assert sink.progress.records == 1
+
+
+def test_a_failed_batch_is_repeated_from_its_beginning(sink: Sink) -> None:
+    sink.consumer.polls = [[record(5), record(6)], [record(5), record(6)]]
+    sink.batches.failures = [RetriableError("later")]
+    with pytest.raises(RetriableError):
+        sink.work.step()
+    assert sink.consumer.commits == []
+    sink.work.recover()
+    assert sink.consumer.seeks == [{A0: 5}]
+    sink.work.step()
+    assert sink.consumer.commits == [{A0: 7}]
+
+
+def test_a_failed_commit_is_repeated_without_the_write(sink: Sink) -> None:
+    sink.consumer.polls = [[record(5)]]
+    sink.consumer.refusals = [RetriableError("the broker is away")] * 2
+    with pytest.raises(RetriableError):
+        sink.work.step()
+    sink.work.recover()
+    assert sink.consumer.at[A0] == 6
+    with pytest.raises(RetriableError):
+        sink.work.step()
+    sink.work.recover()
+    sink.work.step()
+    assert sink.consumer.commits == [{A0: 6}]
+    assert len(sink.batches.written) == 1
+
+
+def test_a_commit_during_a_rebalance_waits_for_the_next_poll(sink: Sink) -> None:
+    sink.consumer.polls = [[record(5)], lambda: sink.consumer.revoke(A0)]
+    sink.consumer.refusals = [RebalancedError("in progress")] * 3
+    sink.work.step()
+    sink.work.step()
+    assert sink.consumer.commits == []
+    sink.work.step()
+    # The partition is someone else's now: nothing is committed for it.
+    assert sink.consumer.commits == []
+
+
+def test_records_polled_while_a_batch_is_written_come_again(sink: Sink) -> None:
+    gate = sink.batches.gate = threading.Event()
+
+    def assign() -> None:
+        sink.consumer.assign(A1)
+
+    sink.consumer.polls = [[record(5)], assign, [record(9, 1)], gate.set]
+    sink.work.step()
+    assert sink.consumer.seeks == [{A1: 9}]
+    assert sink.consumer.commits == [{A0: 6}]
+    assert sink.consumer.paused == set()
+
+
+def test_a_poll_that_fails_does_not_repeat_the_batch(sink: Sink) -> None:
+    gate = sink.batches.gate = threading.Event()
+    sink.consumer.polls = [[record(5)], RetriableError("the broker is away")]
+    with pytest.raises(RetriableError):
+        sink.work.step()
+    gate.set()
+    sink.work.recover()
+    assert sink.consumer.commits == [{A0: 6}]
+    assert sink.consumer.at[A0] == 6
+    assert len(sink.batches.written) == 1
+
+
+def test_a_batch_is_finished_and_committed_before_its_partitions_leave(sink: Sink) -> None:
+    gate = sink.batches.gate = threading.Event()
+
+    def revoke() -> None:
+        threading.Timer(0.05, gate.set).start()
+        sink.consumer.revoke(A0)
+
+    sink.consumer.polls = [[record(5)], revoke]
+    sink.work.step()
+    assert sink.consumer.commits == [{A0: 6}]
+    assert sink.consumer.seeks == []
+    assert sink.engine.cancelled == []
+
+
+def test_a_batch_that_takes_too_long_is_cancelled_when_its_partitions_leave(sink: Sink) -> None:
+    gate = sink.batches.gate = threading.Event()
+    sink.batches.failures = [RuntimeError("job cancelled")]
+    sink.engine.cancel = lambda group: gate.set()
+    sink.consumer.polls = [[record(5)], lambda: sink.consumer.revoke(A0)]
+    # It does not fail the task: whoever has the partitions now repeats it.
+    with pytest.raises(RebalancedError):
+        sink.work.step()
+    sink.work.recover()
+    assert sink.consumer.commits == []
+    sink.work.step()
+
+
+def test_a_paused_task_stays_in_the_group_and_reads_nothing(sink: Sink) -> None:
+    sink.consumer.polls = [[record(5)]]
+    sink.work.idle()
+    assert sink.consumer.paused == {A0}
+    assert sink.consumer.seeks == [{A0: 5}]
+    sink.consumer.polls = [lambda: sink.consumer.assign(A1)]
+    sink.work.idle()
+    assert sink.consumer.paused == {A0, A1}
+    sink.work.step()
+    assert sink.consumer.paused == set()
+    assert sink.batches.written == []
+
+
+def test_leaving_commits_what_a_lost_broker_kept_back(sink: Sink) -> None:
+    sink.consumer.polls = [[record(5)]]
+    sink.consumer.refusals = [RetriableError("the broker is away")]
+    with pytest.raises(RetriableError):
+        sink.work.step()
+    sink.close()
+    assert sink.consumer.commits == [{A0: 6}]

@@ -1,0 +1,186 @@
+"""The source loop without Spark: what is stored, when, and what is repeated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, cast
+
+import pytest
+
+from penstock.api.connector import PartitionKey
+from penstock.api.source import FrameSourceTask, SourceBatch, SourceContext
+from penstock.clock import Deadline, SystemClock
+from penstock.data.record import TaskId
+from penstock.errors import RetriableError
+from penstock.runtime.progress import TaskProgress
+from penstock.runtime.source_work import SourceWork
+from penstock.runtime.task_host import TaskControl
+from penstock.runtime.tolerance import ErrorSettings
+from penstock.worker_port import TargetState
+from tests.unit.runtime.events import Notes
+
+FILE = {"filename": "x"}
+
+
+class Store:
+    """Offsets in memory; refuses what the test says."""
+
+    def __init__(self) -> None:
+        self.offsets: dict[str, Any] = {}
+        self.refusals: list[Exception] = []
+        self.puts = 0
+
+    def refresh(self, deadline: Deadline) -> None:
+        return
+
+    def get(self, connector: str, partition: Mapping[str, Any]) -> Any:
+        return self.offsets.get(str(dict(partition)))
+
+    def put(self, connector: str, offsets: Sequence[Any], deadline: Deadline) -> None:
+        self.puts += 1
+        if self.refusals:
+            raise self.refusals.pop(0)
+        self.offsets |= {str(dict(partition)): offset for partition, offset in offsets}
+
+
+class Counting(FrameSourceTask):
+    """Three batches, one after another."""
+
+    poll_interval_seconds = 0.0
+
+    def start(self, config: Mapping[str, str], context: SourceContext) -> None:
+        self.at = (context.offset(FILE) or {"position": 0})["position"]
+        self.stored = 0
+
+    def read(self) -> SourceBatch | None:
+        if self.at >= 3:
+            return None
+        self.at += 1
+        frame: Any = None
+        offsets = {PartitionKey.of(FILE): {"position": self.at}}
+        return SourceBatch(frame, "lines", None, offsets=offsets, more=True)
+
+    def committed(self) -> None:
+        self.stored += 1
+
+
+class Pipeline:
+    """Notes which batches were to be written."""
+
+    def __init__(self) -> None:
+        self.written: list[int] = []
+        self.failures: list[Exception] = []
+
+    def topics(self, batch: SourceBatch) -> frozenset[str]:
+        return frozenset({batch.topic or ""})
+
+    def encoded(self, batch: SourceBatch) -> list[Any]:
+        if self.failures:
+            raise self.failures.pop(0)
+        self.written += [offset["position"] for offset in batch.offsets.values()]
+        return []
+
+
+class Topics:
+    def __init__(self) -> None:
+        self.ensured: list[set[str]] = []
+
+    def ensure(self, topics: set[str], deadline: Deadline) -> None:
+        self.ensured.append(topics)
+
+
+class Engine:
+    @contextmanager
+    def guard(self) -> Iterator[None]:
+        yield
+
+
+class Source:
+    def __init__(self) -> None:
+        self.store = cast("Any", Store())
+        self.pipeline = cast("Any", Pipeline())
+        self.engine = cast("Any", Engine())
+        self.topics = Topics()
+        self.notes = Notes()
+        self.tasks: list[Counting] = []
+        keys = {"name": "x", "connector.class": "FileStreamSource"}
+        self.work = SourceWork(
+            TaskId("lines", 0),
+            {},
+            make_task=self._task,
+            make_pipeline=lambda: self.pipeline,
+            engine=self.engine,
+            offsets=self.store,
+            topics=self.topics,
+            producer={},
+            errors=ErrorSettings.parse(keys),
+            control=TaskControl(TargetState.STARTED, SystemClock()),
+            events=self.notes,
+            progress=TaskProgress(),
+            release=lambda: None,
+        )
+        self.work.start()
+
+    def _task(self) -> Counting:
+        self.tasks.append(Counting())
+        return self.tasks[-1]
+
+    @property
+    def stored(self) -> int:
+        return int(self.store.get("", FILE)["position"])
+
+
+def test_offsets_are_stored_after_each_batch() -> None:
+    source = Source()
+    for number in (1, 2, 3):
+        source.work.step()
+        assert source.stored == number
+    source.work.step()
+    assert source.pipeline.written == [1, 2, 3]
+    assert source.store.puts == 3
+    assert source.tasks[0].stored == 3
+
+
+def test_the_topic_is_looked_at_and_told_once() -> None:
+    source = Source()
+    source.work.step()
+    source.work.step()
+    assert source.topics.ensured == [{"lines"}]
+    assert source.notes.topics == [("lines-0", "lines")]
+
+
+def test_a_failed_write_begins_again_from_the_stored_offsets() -> None:
+    source = Source()
+    source.work.step()
+    source.pipeline.failures = [RuntimeError("org.apache.kafka.common.errors.TimeoutException: x")]
+    with pytest.raises(RetriableError):
+        source.work.step()
+    assert source.stored == 1
+    source.work.recover()
+    assert len(source.tasks) == 2
+    source.work.step()
+    assert source.pipeline.written == [1, 2]
+    assert source.stored == 2
+
+
+def test_offsets_that_could_not_be_stored_are_stored_later_without_a_second_write() -> None:
+    source = Source()
+    source.store.refusals = [RetriableError("the broker is away")] * 2
+    with pytest.raises(RetriableError):
+        source.work.step()
+    with pytest.raises(RetriableError):
+        source.work.recover()
+    source.work.recover()
+    assert source.stored == 1
+    source.work.step()
+    assert source.pipeline.written == [1, 2]
+
+
+def test_closing_stores_what_is_left_to_store() -> None:
+    source = Source()
+    source.store.refusals = [RetriableError("the broker is away")]
+    with pytest.raises(RetriableError):
+        source.work.step()
+    source.work.close(Deadline.after(5))
+    assert source.stored == 1
