@@ -38,6 +38,11 @@ DEFAULTS: Final[dict[str, str]] = {
     # A micro-batch has one partition for each task: shuffles and adaptive plans only cost here.
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.adaptive.enabled": "false",
+    # A filter that asks whether a converter failed must stay above the converter: pushed below
+    # it, Spark runs the converter twice, once for the filter and once for the data.
+    "spark.sql.optimizer.excludedRules": (
+        "org.apache.spark.sql.catalyst.optimizer.PushDownPredicates"
+    ),
     # A worker runs for months: keep little history of finished jobs.
     "spark.ui.retainedJobs": "20",
     "spark.ui.retainedStages": "20",
