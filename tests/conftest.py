@@ -22,11 +22,15 @@ _HERE = Path(__file__).parent
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The folder is the marker: `pytest -m unit` needs no decoration anywhere."""
+    """The folder is the marker: `pytest -m unit` needs no decoration. Quick levels go first."""
     for item in items:
-        level = item.path.relative_to(_HERE).parts[0]
-        if level in _LEVELS:
-            item.add_marker(level)
+        if _level(item) in _LEVELS:
+            item.add_marker(_level(item))
+    items.sort(key=lambda item: (*_LEVELS, _level(item)).index(_level(item)))
+
+
+def _level(item: pytest.Item) -> str:
+    return item.path.relative_to(_HERE).parts[0]
 
 
 @pytest.fixture
