@@ -13,6 +13,12 @@ from confluent_kafka.cimpl import NewTopic
 
 from penstock.testing.waiting import eventually
 
+_JUST_CREATED = {
+    confluent_kafka.KafkaError.NOT_LEADER_FOR_PARTITION,
+    confluent_kafka.KafkaError.LEADER_NOT_AVAILABLE,
+    confluent_kafka.KafkaError.UNKNOWN_TOPIC_OR_PART,
+}
+
 Headers = list[tuple[str, bytes | None]]
 
 
@@ -102,7 +108,12 @@ def _read(consumer: Any, topic: str) -> list[Record]:
     if found.error is not None:
         return []
     parts = [confluent_kafka.TopicPartition(topic, number, 0) for number in found.partitions]
-    ends = {part.partition: consumer.get_watermark_offsets(part, timeout=30) for part in parts}
+    try:
+        ends = {part.partition: consumer.get_watermark_offsets(part, timeout=30) for part in parts}
+    except confluent_kafka.KafkaException as error:
+        if error.args[0].code() in _JUST_CREATED:
+            return []
+        raise
     left = {number for number, (low, high) in ends.items() if high > low}
     consumer.assign([part for part in parts if part.partition in left])
     read: list[Record] = []
