@@ -195,7 +195,7 @@ def set_up_logging() -> None:
         level=level, format="[%(asctime)s] %(levelname)s %(message)s (%(name)s)", stream=sys.stderr
     )
     # Libraries that tell every connection.
-    for name in ("kafka", "uvicorn.error", "httpx"):
+    for name in ("uvicorn.error", "httpx"):
         logging.getLogger(name).setLevel(logging.WARNING)
     # A JVM that dies is told once, by us; py4j tells it with a trace for each call.
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
