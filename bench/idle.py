@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from bench.lab import PENSTOCK, STRING, Lab, Worker
+from bench.lab import PENSTOCK, STRING, Lab, Worker, wait_for
 from bench.processes import cpu_over, usage
 from bench.report import Result
 from bench.throughput import sink_config, source_config
@@ -35,6 +35,8 @@ def _measure(lab: Lab, worker: Worker, result: Result) -> None:
             worker.create(f"idle-{number}", source_config(path, topic, STRING))
     for number in range(CONNECTORS):
         worker.await_running(f"idle-{number}")
+    targets = list(lab.directory.glob(f"idle-{worker.name.split()[0].lower()}-*.out"))
+    wait_for(lambda: all(each.stat().st_size for each in targets), 180, "the lines have arrived")
     time.sleep(SETTLE_SECONDS)
     share = cpu_over(worker.pid, lab.options.seconds)
     memory = usage(worker.pid)

@@ -14,7 +14,8 @@ from bench.report import Result
 from bench.throughput import fill_topic_name, sink_config
 
 INTERVAL_SECONDS = 0.2
-WARM_UP_RECORDS = 50
+#: A JVM needs a while until what it runs is compiled; a worker runs for months.
+WARM_UP_RECORDS = 300
 _ENVELOPE = '{{"schema":{{"type":"string","optional":false}},"payload":"{}"}}'
 
 

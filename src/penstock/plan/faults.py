@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pyspark.sql import functions as F
 
 from penstock.errors import DataError, PenstockError, RetriableError
+from penstock.plan.remembered import Remembered
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -94,23 +95,38 @@ def original_topic(frame: DataFrame) -> Column:
     return frame[ORIGINAL["topic"] if ORIGINAL["topic"] in frame.columns else "topic"]
 
 
-def refuse_faults(frame: DataFrame) -> DataFrame:
-    """The same rows; the job fails at the first faulty one, with a text that read_fault() reads."""
-    columns = [frame["fault.stage"], frame["fault.class"], frame["fault.message"]]
-    columns += [original_topic(frame).alias("topic"), frame["partition"], frame["offset"]]
+def refuse_faults(frame: DataFrame, topic: str | None = None) -> DataFrame:
+    """The same rows; the job fails at the first faulty one, with a text that read_fault() reads.
+
+    `topic`: the column that names the topic a record came from, if the caller knows it.
+    """
+    if topic is None:
+        topic = ORIGINAL["topic"] if ORIGINAL["topic"] in frame.columns else "topic"
+    return frame.filter(_expressions.of(topic, lambda: _no_fault_in(topic)))
+
+
+def _no_fault_in(topic: str) -> Column:
+    names = ("fault.stage", "fault.class", "fault.message")
+    columns = [*map(F.col, names), F.col(topic).alias("topic")]
+    columns += [F.col("partition"), F.col("offset")]
     text = F.concat(F.lit(_MARK), F.to_json(F.struct(*columns)))
-    return frame.filter(
-        F.when(frame["fault"].isNotNull(), F.raise_error(text).cast("boolean")).otherwise(
-            F.lit(True)
-        )
-    )
+    refused = F.raise_error(text).cast("boolean")
+    return F.when(F.col("fault").isNotNull(), refused).otherwise(F.lit(True))
+
+
+_expressions: Final[Remembered[Column]] = Remembered()
 
 
 def refuse_other_layouts(frame: DataFrame, other: Column) -> DataFrame:
     """The same rows; the job fails at the first row of another layout."""
+    return frame.filter(of_this_layout(other))
+
+
+def of_this_layout(other: Column) -> Column:
+    """A condition that is true, or fails the job with the place of the row."""
     place = F.to_json(F.struct("topic", "partition", "offset"))
     text = F.concat(F.lit(_OTHER), place)
-    return frame.filter(F.when(other, F.raise_error(text).cast("boolean")).otherwise(F.lit(True)))
+    return F.when(other, F.raise_error(text).cast("boolean")).otherwise(F.lit(True))
 
 
 def translated(error: Exception) -> Exception:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import pyarrow as pa
 from pyspark.sql import functions as F
@@ -15,9 +15,10 @@ from penstock.errors import DataError
 from penstock.plan.faults import FAULT_TYPE, ORIGINAL, Fault
 from penstock.plan.kafka_io import RAW_SCHEMA
 from penstock.plan.pipeline import Converters, Typed
+from penstock.plan.remembered import Remembered
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 
 class Raw(Protocol):
@@ -78,6 +79,23 @@ def decoded_frames(
         yield _typed(session, list(group), *schemas)
 
 
+def decoded_frame(
+    session: SparkSession,
+    records: Sequence[Raw],
+    converters: Converters,
+    schemas: tuple[Schema | None, Schema | None],
+) -> Typed | None:
+    """As decoded_frames(), for records that should all have these schemas.
+
+    None if one of them has not, is faulty, or has data without a schema: that is for columns.
+    """
+    decoded = [_Decoded.of(record, converters) for record in records]
+    if not all(each.fits(*schemas) for each in decoded):
+        return None
+    typed = _typed(session, decoded, *schemas)
+    return Typed(typed.frame, *schemas, clean=True)
+
+
 def fault_frame(session: SparkSession, rows: Sequence[tuple[Raw, Fault]]) -> DataFrame:
     """Records that can't be read, as a frame with their raw bytes and faults."""
     table = _raw_beside([record for record, _ in rows])
@@ -100,6 +118,13 @@ class _Decoded:
         self.key: Any = None
         self.value: Any = None
         self.fault: dict[str, str] | None = None
+
+    def fits(self, key: Schema | None, value: Schema | None) -> bool:
+        """Whether it is good and its data has these schemas; null fits every schema."""
+        pairs = ((self.key, self.schemas[0], key), (self.value, self.schemas[1], value))
+        return self.fault is None and all(
+            data is None or (found is not None and found == wanted) for data, found, wanted in pairs
+        )
 
     @classmethod
     def of(cls, record: Raw, converters: Converters) -> _Decoded:
@@ -165,8 +190,16 @@ def _faults(rows: Sequence[_Decoded]) -> pa.Array:
 
 
 def _with_variants(frame: DataFrame, key: Schema | None, value: Schema | None) -> DataFrame:
-    frame = frame.withColumn("fault", F.col("fault").cast(FAULT_TYPE))
-    for name, schema in (("key", key), ("value", value)):
-        if schema is None:
-            frame = frame.withColumn(name, F.parse_json(F.col(name)))
-    return frame
+    place = (key is None, value is None)
+    return frame.withColumns(_variants.of(place, lambda: _variant_columns(*place)))
+
+
+def _variant_columns(key: bool, value: bool) -> dict[str, Column]:  # noqa: FBT001 - a pair
+    columns = {"fault": F.col("fault").cast(FAULT_TYPE)}
+    for name, wanted in (("key", key), ("value", value)):
+        if wanted:
+            columns[name] = F.parse_json(F.col(name))
+    return columns
+
+
+_variants: Final[Remembered[dict[str, Column]]] = Remembered()

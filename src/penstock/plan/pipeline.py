@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F
 
-from penstock.plan.faults import FAULT_TYPE, ORIGINAL, fault_of, no_fault, refuse_other_layouts
+from penstock.plan.faults import FAULT_TYPE, ORIGINAL, fault_of, no_fault, of_this_layout
+from penstock.plan.remembered import Remembered
 from penstock.plan.topics import output_topics
 
 if TYPE_CHECKING:
@@ -25,11 +28,15 @@ _ENVELOPE: Final = ("topic", "partition", "offset", "timestamp", "headers")
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """Rows of one key schema and one value schema, faults included."""
+    """Rows of one key schema and one value schema, faults included.
+
+    `clean`: it is known already that there is no fault among them.
+    """
 
     frame: DataFrame
     key_schema: Schema | None
     value_schema: Schema | None
+    clean: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +59,7 @@ class SourcePipeline:
         self._chain = chain
         self._converters = converters
         self._topics: dict[object, frozenset[str]] = {}
+        self._columns: Remembered[tuple[list[Column], list[Column]]] = Remembered()
 
     def topics(self, batch: SourceBatch) -> frozenset[str]:
         """The topics the batch goes to; a Spark job only if they depend on its records."""
@@ -82,14 +90,21 @@ class SourcePipeline:
     def _encode(
         self, frame: DataFrame, key_schema: Schema | None, value_schema: Schema | None
     ) -> DataFrame:
+        place = (key_schema, value_schema)
+        encode, take_apart = self._columns.of(place, lambda: self._encoding(*place))
+        return frame.select(*encode).select(*take_apart)
+
+    def _encoding(
+        self, key_schema: Schema | None, value_schema: Schema | None
+    ) -> tuple[list[Column], list[Column]]:
         key, value = self._converters.key, self._converters.value
-        converted = frame.select(
-            *_ENVELOPE,
-            "fault",
+        encode = [
+            *map(F.col, _ENVELOPE),
+            F.col("fault"),
             key.encode(key_schema, F.col("key")).alias("key"),
             value.encode(value_schema, F.col("value")).alias("value"),
-        )
-        return _with_conversion_faults(converted, self._converters)
+        ]
+        return encode, _taken_apart(self._converters)
 
 
 class SinkPipeline:
@@ -99,33 +114,58 @@ class SinkPipeline:
         self._chain = chain
         self._converters = converters
 
+        self._columns: Remembered[_Decoding] = Remembered()
+
     def decoded(self, raw: DataFrame, key: Layout, value: Layout) -> Iterator[Typed]:
         """Typed rows of raw ones, all of these layouts; the job fails at one of another layout.
 
         The record as it was stays beside them, as ORIGINAL, for reports and dead letters.
         """
-        converted = raw.select(
-            *_ENVELOPE,
+        plan = self._columns.of((key, value), lambda: self._decoding(key, value))
+        converted = raw.select(*plan.decode)
+        if plan.this_layout is not None:
+            converted = converted.filter(plan.this_layout)
+        yield from self.transformed(
+            Typed(converted.select(*plan.take_apart), key.schema, value.schema)
+        )
+
+    def _decoding(self, key: Layout, value: Layout) -> _Decoding:
+        decode = [
+            *map(F.col, _ENVELOPE),
             *(F.col(name).alias(original) for name, original in ORIGINAL.items()),
             no_fault().alias("fault"),
             self._converters.key.decode(key, F.col("key")).alias("key"),
             self._converters.value.decode(value, F.col("value")).alias("value"),
+        ]
+        return _Decoding(
+            decode,
+            None if self._converters.uniform else of_this_layout(_is_other("key", "value")),
+            _taken_apart(self._converters, *ORIGINAL.values()),
         )
-        if not self._converters.uniform:
-            converted = refuse_other_layouts(
-                converted,
-                F.coalesce(converted["key.other"], F.lit(False))
-                | F.coalesce(converted["value.other"], F.lit(False)),
-            )
-        typed = _with_conversion_faults(converted, self._converters, *ORIGINAL.values())
-        yield from self.transformed(typed, key.schema, value.schema)
 
-    def transformed(
-        self, frame: DataFrame, key_schema: Schema | None, value_schema: Schema | None
-    ) -> Iterator[Typed]:
+    def transformed(self, typed: Typed) -> Iterator[Typed]:
         """Typed rows after the chain, one frame for each of its branches."""
-        for branch in self._chain.compile(key_schema, value_schema):
-            yield Typed(branch.apply(frame), branch.key_schema, branch.value_schema)
+        for branch in self._chain.compile(typed.key_schema, typed.value_schema):
+            yield Typed(
+                branch.apply(typed.frame),
+                branch.key_schema,
+                branch.value_schema,
+                clean=typed.clean and not branch.steps,
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class _Decoding:
+    """What is selected and asked of raw rows, one after the other."""
+
+    decode: list[Column]
+    this_layout: Column | None
+    take_apart: list[Column]
+
+
+def _is_other(*parts: str) -> Column:
+    asked = (F.coalesce(F.col(f"{part}.other"), F.lit(False)) for part in parts)
+    return reduce(or_, asked)
 
 
 def _completed(batch: SourceBatch) -> DataFrame:
@@ -149,17 +189,17 @@ def _completed(batch: SourceBatch) -> DataFrame:
     )
 
 
-def _with_conversion_faults(converted: DataFrame, converters: Converters, *also: str) -> DataFrame:
-    """Take data and error of the converted columns apart; the first fault of a row stays."""
+def _taken_apart(converters: Converters, *also: str) -> list[Column]:
+    """Data and error of the converted columns, apart; the first fault of a row stays."""
     key, value = converters.key, converters.value
-    return converted.select(
-        *_ENVELOPE,
-        *also,
-        F.coalesce(
-            converted["fault"],
-            fault_of("KEY_CONVERTER", key.class_name(), converted["key.error"]),
-            fault_of("VALUE_CONVERTER", value.class_name(), converted["value.error"]),
-        ).alias("fault"),
-        converted["key.data"].alias("key"),
-        converted["value.data"].alias("value"),
+    fault = F.coalesce(
+        F.col("fault"),
+        fault_of("KEY_CONVERTER", key.class_name(), F.col("key.error")),
+        fault_of("VALUE_CONVERTER", value.class_name(), F.col("value.error")),
     )
+    return [
+        *map(F.col, (*_ENVELOPE, *also)),
+        fault.alias("fault"),
+        F.col("key.data").alias("key"),
+        F.col("value.data").alias("value"),
+    ]

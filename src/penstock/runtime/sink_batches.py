@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, cast
 
 from penstock.api.sink import FrameSinkTask, OffsetRange, SinkBatch
 from penstock.data.record import TaskId, TopicPartition
-from penstock.plan.faults import Fault, FaultError, OtherLayoutError, refuse_faults, translated
+from penstock.plan.faults import (
+    ORIGINAL,
+    Fault,
+    FaultError,
+    OtherLayoutError,
+    refuse_faults,
+    translated,
+)
 from penstock.runtime.conversion_retry import ConversionRetry
 from penstock.runtime.sink_plan import (
     Layouts,
@@ -35,6 +42,8 @@ log = logging.getLogger(__name__)
 #: After so many small batches of one layout a large one is tried again.
 EVEN_BATCHES = 20
 LARGE_ATTEMPTS = 3
+#: So many records are decoded one by one in less time than a job takes to plan.
+FEW_RECORDS = 100
 
 
 class SinkBatches:
@@ -195,8 +204,9 @@ class SinkBatches:
 
         ranges = ranges_of(run.records)
         if run.layouts.regular:
-            raw = inline_records.raw_frame(self._spark(), run.records)
-            self._write_raw(raw, run.layouts, ranges)
+            if not self._write_few(run, ranges):
+                raw = inline_records.raw_frame(self._spark(), run.records)
+                self._write_raw(raw, run.layouts, ranges)
             return
         assert self._converters is not None  # noqa: S101 - _sorted_out() made them
         typed = inline_records.decoded_frames(self._spark(), run.records, self._converters)
@@ -204,11 +214,24 @@ class SinkBatches:
             for branch in self._transformed(each):
                 self._hand_over(branch, ranges)
 
+    def _write_few(self, run: Run, ranges: tuple[OffsetRange, ...]) -> bool:
+        """Write a few good records, decoded here: sooner done than an expression is planned."""
+        from penstock.plan import inline_records
+
+        if len(run.records) > FEW_RECORDS:
+            return False
+        assert self._converters is not None  # noqa: S101 - _sorted_out() made them
+        schemas = (run.layouts.key.schema, run.layouts.value.schema)
+        typed = inline_records.decoded_frame(self._spark(), run.records, self._converters, schemas)
+        if typed is None:
+            return False
+        for branch in self._transformed(typed):
+            self._hand_over(branch, ranges)
+        return True
+
     def _transformed(self, typed: Typed) -> list[Typed]:
         pipe = self._pipe()
-        return self._conversions.run(
-            lambda: list(pipe.transformed(typed.frame, typed.key_schema, typed.value_schema))
-        )
+        return self._conversions.run(lambda: list(pipe.transformed(typed)))
 
     def _write_raw(self, raw: DataFrame, layouts: Layouts, ranges: tuple[OffsetRange, ...]) -> None:
         pipe = self._pipe()
@@ -220,17 +243,23 @@ class SinkBatches:
         from penstock.plan.kafka_io import IN_FLIGHT
 
         frame = typed.frame
-        good = (
-            frame.filter(frame["fault"].isNull()) if self._errors.tolerant else refuse_faults(frame)
+        batch = SinkBatch(
+            self._good(typed).select(*IN_FLIGHT), ranges, typed.key_schema, typed.value_schema
         )
-        batch = SinkBatch(good.select(*IN_FLIGHT), ranges, typed.key_schema, typed.value_schema)
         try:
-            if self._errors.tolerant:
+            if self._errors.tolerant and not typed.clean:
                 self._reports.report(frame)
             self._task.write(batch)
         except Exception as error:
             self._task.discard(batch)
             raise translated(error) from error
+
+    def _good(self, typed: Typed) -> DataFrame:
+        if typed.clean:
+            return typed.frame
+        if self._errors.tolerant:
+            return typed.frame.filter("fault IS NULL")
+        return refuse_faults(typed.frame, ORIGINAL["topic"])
 
     def _pipe(self) -> SinkPipeline:
         assert self._converters is not None  # noqa: S101 - _sorted_out() made them

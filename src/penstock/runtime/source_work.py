@@ -158,7 +158,7 @@ class SourceWork:
         from penstock.plan.faults import refuse_faults
 
         if not self._errors.tolerant:
-            return kafka_io.write(refuse_faults(frame), self._producer)
+            return kafka_io.write(refuse_faults(frame, "topic"), self._producer)
         good = kafka_io.write(frame.filter(frame["fault"].isNull()), self._producer)
         if self._errors.common.errors_log_enable:
             self._reports.report(frame)

@@ -1,0 +1,81 @@
+"""A few records are decoded on the driver, and must come out as the columns would have them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import pytest
+
+from penstock.converters.json.converter import JsonConverter
+from penstock.converters.text import StringConverter
+from penstock.data.schema import OPTIONAL_STRING_SCHEMA, Schema, SchemaType
+from penstock.kafka.clients.group_consumer import RawRecord
+from penstock.plan.chain import Chain
+from penstock.plan.inline_records import decoded_frame, raw_frame
+from penstock.plan.pipeline import Converters, SinkPipeline, Typed
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+LONG = Schema(SchemaType.INT64)
+ENVELOPE = b'{"schema":{"type":"int64","optional":false},"payload":%s}'
+
+
+def record(offset: int, value: bytes | None, key: bytes | None = None) -> RawRecord:
+    return RawRecord("numbers", 0, offset, 1_000 + offset, 1, key, value, [("h", b"x")])
+
+
+@pytest.fixture
+def strings_and_json() -> Converters:
+    key = StringConverter(StringConverter.Config.parse({"converter.type": "key"}), is_key=True)
+    value = JsonConverter(JsonConverter.Config.parse({"converter.type": "value"}), is_key=False)
+    return Converters(key, value)
+
+
+def few(spark: SparkSession, converters: Converters, records: Sequence[RawRecord]) -> Typed | None:
+    return decoded_frame(spark, records, converters, (OPTIONAL_STRING_SCHEMA, LONG))
+
+
+def test_they_equal_what_the_columns_decode(
+    spark: SparkSession, strings_and_json: Converters
+) -> None:
+    records = [record(0, ENVELOPE % b"7", b"k"), record(1, ENVELOPE % b"-8"), record(2, None)]
+
+    found = few(spark, strings_and_json, records)
+
+    layouts = strings_and_json.key.layout(b"k"), strings_and_json.value.layout(records[0].value)
+    (expected,) = SinkPipeline(Chain(), strings_and_json).decoded(
+        raw_frame(spark, records), *layouts
+    )
+    assert found is not None
+    assert found.clean
+    names = sorted(expected.frame.columns)
+    assert sorted(found.frame.columns) == names
+    assert found.frame.select(names).collect() == expected.frame.select(names).collect()
+    assert [row.value for row in found.frame.collect()] == [7, -8, None]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        ENVELOPE % b"[",
+        ENVELOPE.replace(b"int64", b"string") % b'"x"',
+        b'{"schema":null,"payload":1}',
+    ],
+)
+def test_one_that_is_odd_sends_all_to_the_columns(
+    spark: SparkSession, strings_and_json: Converters, odd: bytes
+) -> None:
+    assert few(spark, strings_and_json, [record(0, ENVELOPE % b"7"), record(1, odd)]) is None
+
+
+def test_rows_are_clean_only_until_a_transformation(
+    spark: SparkSession, strings_and_json: Converters
+) -> None:
+    typed = few(spark, strings_and_json, [record(0, ENVELOPE % b"7")])
+    assert typed is not None
+
+    (untouched,) = SinkPipeline(Chain(), strings_and_json).transformed(typed)
+
+    assert untouched.clean
