@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from penstock.api.converter import Converter, HeaderConverter, Layout
 from penstock.converters.common import ConverterConfig, decoded, encoded
 from penstock.converters.json.write import java_class
+from penstock.data.java_text import JAVA_CLASSES
 from penstock.data.record import SchemaAndValue
 from penstock.data.schema import DATE, TIME, TIMESTAMP, Schema, SchemaType
 from penstock.errors import DataError
@@ -16,20 +17,6 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
 
 _PACKAGE: Final = "org.apache.kafka.connect.converters"
-_CLASSES: Final = {
-    SchemaType.INT8: "java.lang.Byte",
-    SchemaType.INT16: "java.lang.Short",
-    SchemaType.INT32: "java.lang.Integer",
-    SchemaType.INT64: "java.lang.Long",
-    SchemaType.FLOAT32: "java.lang.Float",
-    SchemaType.FLOAT64: "java.lang.Double",
-    SchemaType.BOOLEAN: "java.lang.Boolean",
-    SchemaType.STRING: "java.lang.String",
-    SchemaType.BYTES: "[B",
-    SchemaType.ARRAY: "java.util.ArrayList",
-    SchemaType.MAP: "java.util.HashMap",
-    SchemaType.STRUCT: "org.apache.kafka.connect.data.Struct",
-}
 
 
 class NumberConverterConfig(ConverterConfig):
@@ -159,7 +146,7 @@ def _class_of(schema: Schema | None) -> str | None:
         return "class java.math.BigDecimal"
     if schema.name in (DATE, TIME, TIMESTAMP):
         return "class java.util.Date"
-    return f"class {_CLASSES[schema.type]}"
+    return f"class {JAVA_CLASSES[schema.type]}"
 
 
 class ShortConverter(FixedWidthConverter):

@@ -9,6 +9,22 @@ from typing import Any, Final
 from penstock.data.schema import DATE, TIME, TIMESTAMP, Schema, SchemaType, Struct
 from penstock.java_numbers import double_text, float_text
 
+#: The class of a value of each type, as Java's error texts name it.
+JAVA_CLASSES: Final = {
+    SchemaType.INT8: "java.lang.Byte",
+    SchemaType.INT16: "java.lang.Short",
+    SchemaType.INT32: "java.lang.Integer",
+    SchemaType.INT64: "java.lang.Long",
+    SchemaType.FLOAT32: "java.lang.Float",
+    SchemaType.FLOAT64: "java.lang.Double",
+    SchemaType.BOOLEAN: "java.lang.Boolean",
+    SchemaType.STRING: "java.lang.String",
+    SchemaType.BYTES: "[B",
+    SchemaType.ARRAY: "java.util.ArrayList",
+    SchemaType.MAP: "java.util.HashMap",
+    SchemaType.STRUCT: "org.apache.kafka.connect.data.Struct",
+}
+
 MILLIS_OF_DAY: Final = 86_400_000
 _DAYS: Final = ("Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed")
 _MONTHS: Final = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from penstock.data.java_text import JAVA_CLASSES
 from penstock.data.schema import DATE, TIME, TIMESTAMP, Schema, SchemaType
 
 if TYPE_CHECKING:
@@ -11,20 +12,6 @@ if TYPE_CHECKING:
 
     from penstock.api.envelope import Part
 
-_JAVA_CLASSES: Final[dict[SchemaType, str]] = {
-    SchemaType.INT8: "java.lang.Byte",
-    SchemaType.INT16: "java.lang.Short",
-    SchemaType.INT32: "java.lang.Integer",
-    SchemaType.INT64: "java.lang.Long",
-    SchemaType.FLOAT32: "java.lang.Float",
-    SchemaType.FLOAT64: "java.lang.Double",
-    SchemaType.BOOLEAN: "java.lang.Boolean",
-    SchemaType.STRING: "java.lang.String",
-    SchemaType.BYTES: "[B",
-    SchemaType.ARRAY: "java.util.ArrayList",
-    SchemaType.MAP: "java.util.HashMap",
-    SchemaType.STRUCT: "org.apache.kafka.connect.data.Struct",
-}
 
 # By how schema_of_variant() names a type; what JsonConverter makes of such a value in Java.
 _VARIANT_CLASSES: Final[tuple[tuple[str, str], ...]] = (
@@ -46,7 +33,7 @@ def java_class(schema: Schema) -> str:
         return "java.math.BigDecimal"
     if schema.name in (DATE, TIME, TIMESTAMP):
         return "java.util.Date"
-    return _JAVA_CLASSES[schema.type]
+    return JAVA_CLASSES[schema.type]
 
 
 def is_null(part: Part) -> Column:
