@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import subprocess
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -32,6 +32,14 @@ _SHARED_JARS = (
 
 LAPTOP_JAVA_OPTIONS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 """Quick to start and small; leave them out (java_options=()) to measure throughput."""
+
+
+def new_cluster_id(make: Callable[[], uuid.UUID] = uuid.uuid4) -> str:
+    """A random id in Kafka's form; never with a dash in front, which its tools take for options."""
+    while True:
+        text = base64.urlsafe_b64encode(make().bytes).decode().rstrip("=")
+        if not text.startswith("-"):
+            return text
 
 
 class EmbeddedKafka:
@@ -170,8 +178,7 @@ class EmbeddedKafka:
             self.log.replace(self.log.with_suffix(".log.1"))
 
     def _format(self) -> None:
-        cluster_id = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-        arguments = ("format", "-t", cluster_id, "-c", str(self._server_properties))
+        arguments = ("format", "-t", new_cluster_id(), "-c", str(self._server_properties))
         result = subprocess.run(
             self._command("kafka.tools.StorageTool", *arguments),
             capture_output=True,
