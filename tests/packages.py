@@ -6,8 +6,15 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
-PROGRAMS = {"kcat": "kcat"}
+POSTGRES = "postgres"
+PROGRAMS = {
+    "kcat": "kcat",
+    "mariadb": "mariadb-client-core",
+    "mariadbd": "mariadb-server-core",
+    POSTGRES: "postgresql-15",
+}
 """Program: Debian package. Everything else that tests need comes from pip or from the jar cache."""
 
 _INSTALL_SECONDS = 600
@@ -15,7 +22,7 @@ _INSTALL_SECONDS = 600
 
 def main() -> int:
     """0 once every program is there."""
-    missing = [package for program, package in PROGRAMS.items() if not shutil.which(program)]
+    missing = [package for program, package in PROGRAMS.items() if not _is_there(program)]
     if not missing:
         return 0
     command = f"apt-get install -y --no-install-recommends {' '.join(missing)}"
@@ -28,6 +35,16 @@ def main() -> int:
         return 0
     sys.stderr.write(f"That failed. Try by hand: {command}\n")
     return 1
+
+
+def _is_there(program: str) -> bool:
+    # Servers are not on every user's path; PostgreSQL's are on nobody's.
+    places = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin", "/usr/local/sbin"))
+    if program == POSTGRES:
+        return bool(
+            shutil.which("postgres") or any(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+        )
+    return shutil.which(program, path=places) is not None
 
 
 def _run(command: str) -> int:

@@ -20,6 +20,7 @@ from penstock.herder.local import HerderOptions, LocalHerder
 from penstock.herder.records import Identity
 from penstock.herder.reports import WorkerReports
 from penstock.herder.validation import Validation
+from penstock.jars import driver_jars
 from penstock.kafka.clients import Admin
 from penstock.kafka.options import Role
 from penstock.plugins import Plugins
@@ -152,7 +153,12 @@ class WorkerProcess:
     def _engine(self, stack: ExitStack) -> SparkEngine:
         from penstock.plan.session import SparkEngine
 
-        engine = SparkEngine(self._settings.spark)
+        settings = self._settings.spark
+        given = settings.get("spark.jars", "")
+        drivers = driver_jars(map(Path, self._settings.plugin_path or ()))
+        if drivers:
+            settings["spark.jars"] = ",".join(filter(None, (given, *map(str, drivers))))
+        engine = SparkEngine(settings)
         stack.callback(engine.close)
         return engine
 

@@ -8,7 +8,8 @@ import os
 import shutil
 import tempfile
 import tomllib
-from collections.abc import Mapping
+import zipfile
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from penstock.ivy import Coordinate, Ivy, Progress, print_progress
 from penstock.java import find_java
 
 _FETCH_SECONDS = 900.0
+_DEPTHS = ("*.jar", "*/*.jar", "*/lib/*.jar")
 _CATALOG = Path(__file__).with_name("jars.toml")
 
 
@@ -63,6 +65,23 @@ def group_of(name: str, environ: Mapping[str, str] | None = None) -> JarGroup:
     coordinates = tuple(Coordinate.parse(text) for text in catalog[name])
     mark = hashlib.sha256("\n".join(map(str, coordinates)).encode()).hexdigest()[:12]
     return JarGroup(name, coordinates, cache_home(environ) / "jars" / f"{name}-{mark}")
+
+
+def driver_jars(folders: Iterable[Path]) -> list[Path]:
+    """The jars in these folders, or one below, that bring a JDBC driver.
+
+    Only those: a folder of Connect plugins has jars that do not get on with Spark's.
+    """
+    found = {jar for folder in folders for depth in _DEPTHS for jar in folder.glob(depth)}
+    return [jar for jar in sorted(found) if _brings_a_driver(jar)]
+
+
+def _brings_a_driver(jar: Path) -> bool:
+    try:
+        with zipfile.ZipFile(jar) as archive:
+            return "META-INF/services/java.sql.Driver" in archive.NameToInfo
+    except (OSError, zipfile.BadZipFile):
+        return False
 
 
 def pyspark_jars() -> Path:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import multiprocessing
 import stat
 import time
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -140,12 +141,22 @@ def test_proxies_of_the_environment_reach_java(
 
 
 def test_an_unknown_group_lists_those_there_are() -> None:
-    with pytest.raises(SetupError, match="'nonsense'; there are: spark, broker, connect"):
+    with pytest.raises(SetupError, match="'nonsense'; there are: spark, drivers, broker, connect"):
         jars.group_of("nonsense")
 
 
 def test_pyspark_is_found_without_importing_it() -> None:
     assert (jars.pyspark_jars() / "py4j-0.10.9.9.jar").is_file()
+
+
+def test_only_jars_with_a_jdbc_driver_are_taken_from_a_plugin_folder(tmp_path: Path) -> None:
+    driver = tmp_path / "oracle" / "lib" / "ojdbc11.jar"
+    driver.parent.mkdir(parents=True)
+    for jar, entry in ((driver, "META-INF/services/java.sql.Driver"), (tmp_path / "x.jar", "X")):
+        with zipfile.ZipFile(jar, "w") as archive:
+            archive.writestr(entry, "")
+    (tmp_path / "broken.jar").write_bytes(b"no archive")
+    assert jars.driver_jars([tmp_path, tmp_path / "absent"]) == [driver]
 
 
 def test_a_coordinate_is_its_text() -> None:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from penstock.api.plugin import Plugin, PluginKind
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from penstock.api.sink import SinkTask
     from penstock.api.source import SourceTask
     from penstock.data.record import TopicPartition
@@ -16,6 +18,14 @@ if TYPE_CHECKING:
 
 class ConnectorContext(Protocol):
     """What the runtime offers a connector. Every method may be called from any thread."""
+
+    @property
+    def spark(self) -> SparkSession:
+        """The worker's session, started if need be: for looking at the outside world.
+
+        Ask for it when you need it: it may be another one later.
+        """
+        ...
 
     def request_task_reconfiguration(self) -> None:
         """Ask for task_configs() to be called again, because the outside world changed."""

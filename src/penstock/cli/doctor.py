@@ -91,7 +91,7 @@ def _java() -> str:
 
 
 def _jars() -> str:
-    paths = classpath("spark", "broker")
+    paths = classpath("spark", "drivers", "broker")
     return f"{len(paths)} in {paths[0].parent.parent}"
 
 

@@ -60,7 +60,7 @@ class _Demo:
 
     def run(self, *, leave: bool) -> None:
         with self._step("Jars in the cache"):
-            classpath("spark", "broker")
+            classpath("spark", "drivers", "broker")
         with self._step("Kafka up"):
             kafka = self._stack.enter_context(EmbeddedKafka(self._home / "kafka"))
         with self._step(f"Worker up at {self._url}"):

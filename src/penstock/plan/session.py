@@ -196,7 +196,7 @@ class SparkEngine:
     def _all_settings(self) -> dict[str, str]:
         settings = dict(self._settings)
         given = settings.get("spark.jars", "")
-        jars = [*(given.split(",") if given else []), *map(str, classpath("spark"))]
+        jars = [*(given.split(",") if given else []), *map(str, classpath("spark", "drivers"))]
         settings["spark.jars"] = ",".join(jars)
         given = settings.get("spark.driver.extraJavaOptions", "")
         logging_file = Path(__file__).with_name("log4j2.properties")

@@ -7,11 +7,15 @@ import queue
 import threading
 import traceback
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from penstock.api.connector import Connector
 from penstock.clock import Deadline
 from penstock.errors import ConfigError
 from penstock.worker_port import State, TargetState, WorkerEvents
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 log = logging.getLogger(__name__)
 
@@ -22,6 +26,7 @@ class ConnectorHost:
     Args:
         make: builds the connector; called on the host's thread, may raise.
         configs: the connector's task configurations, completed for the tasks.
+        session: the worker's Spark session, for connectors that ask for it.
     """
 
     def __init__(
@@ -31,12 +36,14 @@ class ConnectorHost:
         *,
         make: Callable[[], Connector],
         configs: Callable[[Connector], list[dict[str, str]]],
+        session: Callable[[], SparkSession],
         events: WorkerEvents,
     ) -> None:
         self.name = name
         self.config = config
         self._make = make
         self._configs = configs
+        self._session = session
         self._events = events
         self._connector: Connector | None = None
         self._commands: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
@@ -62,6 +69,10 @@ class ConnectorHost:
             log.error("Connector %s did not stop in time and was given up", self.name)
 
     # What a connector may ask for, from any thread (api.ConnectorContext).
+
+    @property
+    def spark(self) -> SparkSession:
+        return self._session()
 
     def request_task_reconfiguration(self) -> None:
         self.make_task_configs()

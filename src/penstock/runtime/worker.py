@@ -20,6 +20,8 @@ from penstock.storage.ports import OffsetStore
 from penstock.worker_port import PartitionOffset, TargetState, WorkerEvents
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from penstock.runtime.clients import ConnectorClients
     from penstock.runtime.tasks import TaskFactory
 
@@ -68,6 +70,7 @@ class LocalWorker:
             resolved,
             make=lambda: self._connector_class(resolved)(),
             configs=lambda connector: self._task_configs(connector, config, resolved),
+            session=lambda: self._session(name),
             events=self._events,
         )
         with self._lock:
@@ -169,6 +172,9 @@ class LocalWorker:
     def _sink_offsets(self, name: str, config: Mapping[str, str]) -> SinkOffsets:
         group = self._clients.group_id(name, config)
         return SinkOffsets(config, group, lambda: self._clients.admin(name, config))
+
+    def _session(self, connector: str) -> SparkSession:
+        return self._task_factory().engine.session_for(f"penstock-{connector}", connector)
 
     def _task_factory(self) -> TaskFactory:
         with self._factory_lock:

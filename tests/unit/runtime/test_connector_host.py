@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,6 +14,9 @@ from penstock.errors import ConfigError
 from penstock.runtime.connector_host import ConnectorHost, completed_task_configs
 from penstock.worker_port import State, TargetState
 from tests.unit.runtime.events import Notes, await_that
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 class Tables(SourceConnector):
@@ -48,8 +52,12 @@ class Hosted:
             {"name": "db"},
             make=lambda: self.connector,
             configs=lambda connector: connector.task_configs(10),
+            session=self._session,
             events=self.notes,
         )
+
+    def _session(self) -> SparkSession:
+        raise AssertionError("this connector does not ask for Spark")
 
     @property
     def sent(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
@@ -16,10 +16,17 @@ from penstock.connectors.file.sink import FileStreamSinkConnector
 from penstock.connectors.file.source import FileStreamSourceConnector
 from penstock.errors import ConfigError, DataError, RetriableError
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 CONFIG = {"file": "/data/in.txt", "topic": "t"}
 
 
 class Nobody:
+    @property
+    def spark(self) -> SparkSession:
+        raise AssertionError
+
     def request_task_reconfiguration(self) -> None:
         raise AssertionError
 
