@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from penstock.kafka.embedded import EmbeddedKafka
+from penstock.testing.databases import DatabaseServer, FreshDatabase, MariaDb, PostgreSql
 from penstock.testing.oracle import JavaConnect, distributed_properties
 
 if TYPE_CHECKING:
@@ -54,6 +55,38 @@ def kafka(request: pytest.FixtureRequest) -> str:
         return address
     node: EmbeddedKafka = request.getfixturevalue("kafka_node")
     return node.bootstrap_servers
+
+
+@pytest.fixture(scope="session")
+def mariadb_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MariaDb]:
+    """The run's own MariaDB. Do not stop it: a fault test starts one for itself."""
+    with MariaDb(tmp_path_factory.mktemp("mariadb")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def postgresql_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgreSql]:
+    """The run's own PostgreSQL. Do not stop it: a fault test starts one for itself."""
+    with PostgreSql(tmp_path_factory.mktemp("postgresql")) as server:
+        yield server
+
+
+@pytest.fixture
+def mariadb(mariadb_server: MariaDb) -> FreshDatabase:
+    """A database of MariaDB for one test."""
+    return _fresh(mariadb_server)
+
+
+@pytest.fixture
+def postgresql(postgresql_server: PostgreSql) -> FreshDatabase:
+    """A database of PostgreSQL for one test."""
+    return _fresh(postgresql_server)
+
+
+def _fresh(server: DatabaseServer) -> FreshDatabase:
+    name = f"t{uuid.uuid4().hex[:10]}"
+    server.create_database(name)
+    return FreshDatabase(server, name)
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,154 @@
+"""Keys that the JDBC source and the JDBC sink share."""
+
+from __future__ import annotations
+
+import zoneinfo
+from collections.abc import Mapping
+from typing import Final
+
+from penstock.config import Config, Importance, Password, Type, at_least, key, one_of, rule
+from penstock.config.values import invalid
+from penstock.connectors.jdbc.dialects import DIALECT_NAMES, Dialect, find_dialect
+from penstock.connectors.jdbc.settings import ConnectionSettings
+
+DATABASE: Final = "Database"
+CONNECTOR: Final = "Connector"
+DEFAULT_CREDENTIALS: Final = "io.confluent.connect.jdbc.util.DefaultJdbcCredentialsProvider"
+
+_PREFIX: Final = "connection."
+_OWN_KEYS: Final = frozenset(
+    {"url", "user", "password", "attempts", "backoff.ms", "attempts.max", "retry.backoff.ms"}
+)
+
+
+def _check_url(name: str, value: object) -> None:
+    if isinstance(value, str) and value and not value.lower().startswith("jdbc:"):
+        raise invalid(name, value, "a JDBC URL begins with jdbc:")
+
+
+def _check_time_zone(name: str, value: object) -> None:
+    try:
+        zoneinfo.ZoneInfo(str(value))
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+        raise invalid(name, value, "Invalid time zone identifier") from None
+
+
+def _check_credentials(name: str, value: object) -> None:
+    if value not in (None, "", DEFAULT_CREDENTIALS, DEFAULT_CREDENTIALS.rpartition(".")[2]):
+        raise invalid(
+            name, value, "Java classes can't run here; use connection.user and connection.password"
+        )
+
+
+jdbc_url = rule(_check_url, "a JDBC URL")
+time_zone = rule(_check_time_zone, "a time zone such as UTC or Europe/Berlin")
+default_credentials = rule(_check_credentials, "the default provider")
+
+
+class ConnectionConfig(Config):
+    """How to reach the database."""
+
+    connection_url: str = key(
+        Type.STRING,
+        name="connection.url",
+        valid=jdbc_url,
+        importance=Importance.HIGH,
+        group=DATABASE,
+        doc="The JDBC URL of the database, such as `jdbc:mysql://host:3306/shop`,"
+        " `jdbc:mariadb://host/shop`, `jdbc:postgresql://host/shop` or `jdbc:sqlite:/data/shop.db`."
+        " Drivers for these come with Penstock; for another database put its driver's jar into a"
+        " directory of plugin.path. Further keys that begin with `connection.` are handed to the"
+        " driver without that prefix.",
+    )
+    connection_user: str | None = key(
+        Type.STRING,
+        name="connection.user",
+        default=None,
+        importance=Importance.HIGH,
+        group=DATABASE,
+        doc="The database user.",
+    )
+    connection_password: Password | None = key(
+        Type.PASSWORD,
+        name="connection.password",
+        default=None,
+        importance=Importance.HIGH,
+        group=DATABASE,
+        doc="The password of the database user.",
+    )
+    dialect_name: str = key(
+        Type.STRING,
+        name="dialect.name",
+        default="",
+        valid=one_of("", *DIALECT_NAMES),
+        importance=Importance.LOW,
+        group=DATABASE,
+        doc="The dialect to use instead of the one the URL stands for.",
+    )
+    db_timezone: str = key(
+        Type.STRING,
+        name="db.timezone",
+        default="UTC",
+        valid=time_zone,
+        importance=Importance.MEDIUM,
+        group=CONNECTOR,
+        doc="The time zone of dates and times in the database that have none of their own.",
+    )
+
+    @property
+    def quoting(self) -> bool:
+        """Whether identifiers are quoted; the two families of keys say it differently."""
+        return True
+
+    @property
+    def isolation(self) -> str | None:
+        """The isolation level to set, if any."""
+        return None
+
+    @property
+    def dialect(self) -> Dialect:
+        """The dialect for this configuration."""
+        settings = ConnectionSettings(self.connection_url)
+        return find_dialect(settings, self.dialect_name, quoting=self.quoting)
+
+    def connection(self, props: Mapping[str, str]) -> ConnectionSettings:
+        """How to reach the database; `props` are the properties this was parsed from."""
+        attempts = getattr(self, "connection_attempts", 3)
+        backoff_ms = getattr(self, "connection_backoff_ms", 10_000)
+        return ConnectionSettings(
+            self.connection_url,
+            self.connection_user,
+            self.connection_password,
+            attempts=attempts,
+            backoff_seconds=backoff_ms / 1000,
+            isolation=self.isolation,
+            properties={
+                name.removeprefix(_PREFIX): value
+                for name, value in props.items()
+                if name.startswith(_PREFIX) and name.removeprefix(_PREFIX) not in _OWN_KEYS
+            },
+        )
+
+
+class PatientConfig(ConnectionConfig):
+    """A connection that is tried several times."""
+
+    connection_attempts: int = key(
+        Type.INT,
+        name="connection.attempts",
+        default=3,
+        valid=at_least(1),
+        importance=Importance.LOW,
+        group=DATABASE,
+        doc="How often to try to connect before the connector counts as failed. A task that has"
+        " lost its database goes on trying.",
+    )
+    connection_backoff_ms: int = key(
+        Type.LONG,
+        name="connection.backoff.ms",
+        default=10_000,
+        valid=at_least(0),
+        importance=Importance.LOW,
+        group=DATABASE,
+        doc="The wait between two attempts to connect.",
+    )

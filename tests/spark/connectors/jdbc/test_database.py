@@ -1,0 +1,118 @@
+"""The one module that talks JDBC, on real databases."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from penstock.config import Password
+from penstock.connectors.jdbc.database import Database
+from penstock.connectors.jdbc.dialects import find_dialect
+from penstock.connectors.jdbc.settings import ConnectionSettings
+from penstock.connectors.jdbc.tables import TableId
+from penstock.errors import ConfigError, DataError, RetriableError
+from penstock.testing.databases import FreshDatabase, MariaDb
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import SparkSession
+
+SECRET = "tr0ub4dor"
+
+
+@pytest.fixture(params=["mariadb", "mysql", "postgresql", "sqlite"])
+def database(
+    request: pytest.FixtureRequest, spark: SparkSession, tmp_path: Path
+) -> Iterator[Database]:
+    if request.param == "sqlite":
+        settings = ConnectionSettings(f"jdbc:sqlite:{tmp_path / 'x.db'}")
+    else:
+        kind = "postgresql" if request.param == "postgresql" else "mariadb"
+        fresh: FreshDatabase = request.getfixturevalue(kind)
+        url = fresh.url.replace("jdbc:mariadb", f"jdbc:{request.param}")
+        settings = ConnectionSettings(url, fresh.server.user)
+    opened = Database(settings, find_dialect(settings), spark._jvm)
+    yield opened
+    opened.close()
+
+
+def test_what_is_written_can_be_read(database: Database) -> None:
+    quote = database.dialect.quote
+    table = f"{quote('Odd')} ({quote('select')} INTEGER PRIMARY KEY, {quote('Ä b')} VARCHAR(20))"
+    database.execute(f"CREATE TABLE {table}")
+    insert = f"INSERT INTO {quote('Odd')} VALUES (?, ?)"
+    with database.transaction():
+        assert database.execute(insert, 1, "ü🚰'\\") == 1
+        database.execute(insert, 2, None)
+    with pytest.raises(DataError), database.transaction():
+        database.execute(insert, 3, "lost")
+        database.execute(insert, 1, "is there already")
+    rows = database.query(f"SELECT * FROM {quote('Odd')} ORDER BY 1")
+    assert rows == [(1, "ü🚰'\\"), (2, None)]
+    assert database.query(f"SELECT * FROM {quote('Odd')} ORDER BY 1", limit=1) == rows[:1]
+    count = f"SELECT COUNT(*) FROM {quote('Odd')}"
+    assert [database.first_number(count) for _ in range(3)] == [2, 2, 2]
+
+    (found,) = [each for each in database.tables() if each.id.name == "Odd"]
+    assert database.primary_key(found.id) == ("select",)
+    assert database.leading_index_columns(found.id) == {"select"}
+    names = [(column.name, column.type_name) for column in database.columns(found.id)]
+    assert [name for name, _ in names] == ["select", "Ä b"]
+
+
+def test_a_statement_that_is_wrong_names_itself(database: Database) -> None:
+    with pytest.raises(DataError, match="nowhere"):
+        database.query("SELECT * FROM nowhere")
+    with pytest.raises(DataError, match="nowhere"):
+        database.columns(TableId("nowhere"))
+    assert database.query("SELECT 1") == [(1,)]
+
+
+def test_decimals_come_as_decimals(mariadb: FreshDatabase, spark: SparkSession) -> None:
+    settings = ConnectionSettings(mariadb.url, "root")
+    database = Database(settings, find_dialect(settings), spark._jvm)
+    digits = "1234567890123456789012345678.0123456789"
+    assert database.query("SELECT CAST(? AS DECIMAL(38,10))", digits) == [(Decimal(digits),)]
+    database.close()
+
+
+@pytest.mark.parametrize("kind", ["mariadb", "mysql"])
+def test_a_wrong_password_is_no_reason_to_try_again(
+    mariadb: FreshDatabase, spark: SparkSession, kind: str
+) -> None:
+    url = mariadb.url.replace("mariadb", kind) + f"?password={SECRET}"
+    settings = ConnectionSettings(url, "root", Password(SECRET), backoff_seconds=0)
+    database = Database(settings, find_dialect(settings), spark._jvm)
+    with pytest.raises(ConfigError, match="Access denied") as caught:
+        database.connect()
+    assert SECRET not in str(caught.value)
+    assert caught.value.__cause__ is None
+
+
+def test_a_server_that_is_away_and_comes_back(spark: SparkSession, tmp_path: Path) -> None:
+    server = MariaDb(tmp_path / "db")
+    settings = ConnectionSettings(server.url(""), "root", attempts=2, backoff_seconds=0.1)
+    database = Database(settings, find_dialect(settings), spark._jvm)
+    with pytest.raises(RetriableError, match=str(server.port)):
+        database.connect()
+    with server:
+        assert database.query("SELECT 1") == [(1,)]
+        server.kill()
+        with pytest.raises(RetriableError):
+            database.query("SELECT 1")
+        server.start()
+        assert database.query("SELECT 1") == [(1,)]
+    database.close()
+
+
+def test_a_missing_driver_names_the_jar(spark: SparkSession) -> None:
+    settings = ConnectionSettings("jdbc:oracle:thin:@//db:1521/x")
+    database = Database(settings, find_dialect(settings), spark._jvm)
+    with pytest.raises(
+        ConfigError, match=r"JDBC driver for oracle into a directory of plugin\.path"
+    ):
+        database.connect()
