@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -46,12 +46,18 @@ class SinkBatch:
             Rows of one Kafka partition are in one Spark partition, in order.
         key_schema: the schema of all keys; None if they have none.
         value_schema: the schema of all values; None if they have none.
+        topics: the topics the records may have, after transformations; None if only the records
+            tell.
+        more: transformations gave the records of these ranges several schemas, and another part
+            of them follows at once. The ranges are written when the last part is.
     """
 
     frame: DataFrame
     ranges: tuple[OffsetRange, ...]
     key_schema: Schema | None
     value_schema: Schema | None
+    topics: frozenset[str] | None = None
+    more: bool = False
 
 
 class SinkTask(ABC):
@@ -80,6 +86,22 @@ class SinkTask(ABC):
 
 class FrameSinkTask(SinkTask):
     """A sink that writes a DataFrame."""
+
+    #: Whether large batches should be of one topic each, as another target would read them again.
+    takes_one_topic: ClassVar[bool] = False
+
+    def starting_offsets(self, partitions: Set[TopicPartition]) -> Mapping[TopicPartition, int]:
+        """Where to begin in these partitions, for a target that keeps its own offsets.
+
+        Asked when partitions were given to the task, and again after a failure; not on the thread
+        of write(), and maybe while that is at work. Partitions that are absent begin where the
+        group's offsets say.
+
+        Raises:
+            RetriableError: it is asked again after the back-off.
+        """
+        del partitions
+        return {}
 
     @abstractmethod
     def write(self, batch: SinkBatch) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from penstock.api.converter import Converter, Layout
     from penstock.api.source import SourceBatch
     from penstock.data.schema import Schema
-    from penstock.plan.chain import Chain
+    from penstock.plan.chain import Branch, Chain
 
 HEADERS_TYPE: Final = "array<struct<key:string,value:binary>>"
 _ENVELOPE: Final = ("topic", "partition", "offset", "timestamp", "headers")
@@ -30,13 +30,15 @@ _ENVELOPE: Final = ("topic", "partition", "offset", "timestamp", "headers")
 class Typed:
     """Rows of one key schema and one value schema, faults included.
 
-    `clean`: it is known already that there is no fault among them.
+    `clean`: it is known already that there is no fault among them. `branch`: what a chain did to
+    them.
     """
 
     frame: DataFrame
     key_schema: Schema | None
     value_schema: Schema | None
     clean: bool = False
+    branch: Branch | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,7 @@ class SinkPipeline:
         self._converters = converters
 
         self._columns: Remembered[_Decoding] = Remembered()
+        self._routes: Remembered[tuple[Branch, frozenset[str] | None]] = Remembered()
 
     def decoded(self, raw: DataFrame, key: Layout, value: Layout) -> Iterator[Typed]:
         """Typed rows of raw ones, all of these layouts; the job fails at one of another layout.
@@ -151,7 +154,20 @@ class SinkPipeline:
                 branch.key_schema,
                 branch.value_schema,
                 clean=typed.clean and not branch.steps,
+                branch=branch,
             )
+
+    def topics(self, typed: Typed, read: frozenset[str]) -> frozenset[str] | None:
+        """The topics these rows may have, read from others; None if that depends on the rows."""
+        if typed.branch is None or not typed.branch.steps:
+            return read
+        branch = typed.branch
+
+        def follow() -> tuple[Branch, frozenset[str] | None]:
+            return branch, output_topics(typed.frame.sparkSession, [branch], read)
+
+        # With the branch itself, so that no other can get its number.
+        return self._routes.of((id(branch), read), follow)[1]
 
 
 @dataclass(frozen=True, slots=True)

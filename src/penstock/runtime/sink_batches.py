@@ -25,6 +25,7 @@ from penstock.runtime.sink_plan import (
     Unreadable,
     cut,
     large_ranges,
+    of_one_topic,
     partly,
     ranges_of,
     sort_out,
@@ -184,7 +185,10 @@ class SinkBatches:
         if self._are_mixed({each.partition.topic for each in ranges}):
             return None
         partitions = [each.partition for each in ranges]
-        return large_ranges(ranges, self._ends(partitions))
+        wide = large_ranges(ranges, self._ends(partitions))
+        if wide is None or not self._task.takes_one_topic:
+            return wide
+        return of_one_topic(wide)
 
     def _are_mixed(self, topics: Collection[str]) -> bool:
         """Whether one of the topics had several layouts lately; this batch has one."""
@@ -196,6 +200,7 @@ class SinkBatches:
     def _write_large(self, ranges: tuple[OffsetRange, ...], layouts: Layouts) -> None:
         from penstock.plan import kafka_io
 
+        ranges = tuple(each for each in ranges if each.end > each.start)
         raw = kafka_io.read_ranges(self._spark(), ranges, self._reader)
         self._write_raw(raw, layouts, ranges)
 
@@ -210,9 +215,7 @@ class SinkBatches:
             return
         assert self._converters is not None  # noqa: S101 - _sorted_out() made them
         typed = inline_records.decoded_frames(self._spark(), run.records, self._converters)
-        for each in typed:
-            for branch in self._transformed(each):
-                self._hand_over(branch, ranges)
+        self._hand_over([part for each in typed for part in self._transformed(each)], ranges)
 
     def _write_few(self, run: Run, ranges: tuple[OffsetRange, ...]) -> bool:
         """Write a few good records, decoded here: sooner done than an expression is planned."""
@@ -225,8 +228,7 @@ class SinkBatches:
         typed = inline_records.decoded_frame(self._spark(), run.records, self._converters, schemas)
         if typed is None:
             return False
-        for branch in self._transformed(typed):
-            self._hand_over(branch, ranges)
+        self._hand_over(self._transformed(typed), ranges)
         return True
 
     def _transformed(self, typed: Typed) -> list[Typed]:
@@ -236,15 +238,26 @@ class SinkBatches:
     def _write_raw(self, raw: DataFrame, layouts: Layouts, ranges: tuple[OffsetRange, ...]) -> None:
         pipe = self._pipe()
         decoded = self._conversions.run(lambda: list(pipe.decoded(raw, layouts.key, layouts.value)))
-        for typed in decoded:
-            self._hand_over(typed, ranges)
+        self._hand_over(decoded, ranges)
 
-    def _hand_over(self, typed: Typed, ranges: tuple[OffsetRange, ...]) -> None:
+    def _hand_over(self, parts: Sequence[Typed], ranges: tuple[OffsetRange, ...]) -> None:
+        for number, typed in enumerate(parts, 1):
+            self._hand_over_part(typed, ranges, more=number < len(parts))
+
+    def _hand_over_part(
+        self, typed: Typed, ranges: tuple[OffsetRange, ...], *, more: bool
+    ) -> None:
         from penstock.plan.kafka_io import IN_FLIGHT
 
         frame = typed.frame
+        read = frozenset(each.partition.topic for each in ranges)
         batch = SinkBatch(
-            self._good(typed).select(*IN_FLIGHT), ranges, typed.key_schema, typed.value_schema
+            self._good(typed).select(*IN_FLIGHT),
+            ranges,
+            typed.key_schema,
+            typed.value_schema,
+            topics=self._pipe().topics(typed, read),
+            more=more,
         )
         try:
             if self._errors.tolerant and not typed.clean:

@@ -71,6 +71,19 @@ def large_ranges(
     )
 
 
+def of_one_topic(ranges: Sequence[OffsetRange]) -> tuple[OffsetRange, ...]:
+    """The ranges of the topic that has most, the others empty."""
+    sizes: dict[str, int] = {}
+    for each in ranges:
+        topic = each.partition.topic
+        sizes[topic] = sizes.get(topic, 0) + each.end - each.start
+    most = max(sizes, key=lambda topic: sizes[topic])
+    return tuple(
+        each if each.partition.topic == most else OffsetRange(each.partition, each.start, each.start)
+        for each in ranges
+    )
+
+
 def cut(
     ranges: Sequence[OffsetRange], partition: TopicPartition, offset: int
 ) -> tuple[OffsetRange, ...] | None:

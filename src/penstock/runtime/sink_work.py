@@ -81,6 +81,8 @@ class SinkWork:
         self._consumer: GroupConsumer | None = None
         self._batches: SinkBatches | None = None
         self._opened: set[TopicPartition] = set()
+        #: Partitions for which the task was not yet asked where to begin.
+        self._unplaced: set[TopicPartition] = set()
         self._seen_topics: set[str] = set()
         #: Where the next batch of each partition begins.
         self._next: dict[TopicPartition, int] = {}
@@ -110,6 +112,7 @@ class SinkWork:
     def assigned(self, partitions: Collection[TopicPartition]) -> None:
         assert self._task is not None  # noqa: S101 - there is a task while there is a consumer
         self._opened |= set(partitions)
+        self._unplaced |= set(partitions)
         self._task.opened(frozenset(partitions))
         if (self._paused or self._holding) and self._consumer is not None:
             self._consumer.pause(partitions)
@@ -134,6 +137,7 @@ class SinkWork:
         if self._task is not None and self._opened & set(partitions):
             self._task.closed(frozenset(self._opened & set(partitions)))
         self._opened -= set(partitions)
+        self._unplaced -= set(partitions)
 
     # What the host asks for (TaskWork).
 
@@ -159,9 +163,29 @@ class SinkWork:
         ranges = ranges_of(records)
         for each in ranges:
             self._next.setdefault(each.partition, each.start)
+        if self._begins_elsewhere(consumer):
+            return
         self._job = self._jobs.submit(lambda: self._write(records, ranges))
         self._stay_in_group(consumer)
         self._settle()
+
+    def _begins_elsewhere(self, consumer: GroupConsumer) -> bool:
+        """Go where the task wants to begin; whether that is not where the consumer is."""
+        assert self._task is not None  # noqa: S101 - there is a task while there is a consumer
+        asked = self._unplaced & self._opened
+        if not asked:
+            return False
+        starts = self._task.starting_offsets(frozenset(asked))
+        self._unplaced -= asked
+        elsewhere = {p: at for p, at in starts.items() if self._next.get(p) != at}
+        if not elsewhere:
+            return False
+        log.info("Task %s begins where its target says: %s", self._id, elsewhere)
+        self._next.update(elsewhere)
+        here = consumer.assignment
+        back = {partition: at for partition, at in self._next.items() if partition in here}
+        consumer.seek(back, _deadline())
+        return True
 
     def _rejoin_if_stray(self) -> None:
         """Join anew if nothing came since the group counted us out.
@@ -194,6 +218,7 @@ class SinkWork:
             self._settle()
         if self._batches is not None:
             self._batches.forget_plans()
+        self._unplaced |= self._opened
         here = consumer.assignment
         back = {partition: at for partition, at in self._next.items() if partition in here}
         consumer.seek(back, _deadline())
