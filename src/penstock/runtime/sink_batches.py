@@ -244,9 +244,7 @@ class SinkBatches:
         for number, typed in enumerate(parts, 1):
             self._hand_over_part(typed, ranges, more=number < len(parts))
 
-    def _hand_over_part(
-        self, typed: Typed, ranges: tuple[OffsetRange, ...], *, more: bool
-    ) -> None:
+    def _hand_over_part(self, typed: Typed, ranges: tuple[OffsetRange, ...], *, more: bool) -> None:
         from penstock.plan.kafka_io import IN_FLIGHT
 
         frame = typed.frame

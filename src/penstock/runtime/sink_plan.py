@@ -79,7 +79,9 @@ def of_one_topic(ranges: Sequence[OffsetRange]) -> tuple[OffsetRange, ...]:
         sizes[topic] = sizes.get(topic, 0) + each.end - each.start
     most = max(sizes, key=lambda topic: sizes[topic])
     return tuple(
-        each if each.partition.topic == most else OffsetRange(each.partition, each.start, each.start)
+        each
+        if each.partition.topic == most
+        else OffsetRange(each.partition, each.start, each.start)
         for each in ranges
     )
 
