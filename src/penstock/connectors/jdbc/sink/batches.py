@@ -1,0 +1,195 @@
+"""A batch of records as rows of tables: which table, which columns, by which statements."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from penstock.api.sink import SinkBatch
+from penstock.connectors.jdbc.dialects.writing import (
+    GONE,
+    SEQUENCE,
+    Merge,
+    NewColumn,
+    WriteMode,
+)
+from penstock.connectors.jdbc.sink.columns import (
+    Form,
+    ValueRules,
+    checked,
+    epoch_schema,
+    selected,
+)
+from penstock.connectors.jdbc.sink.fields import SinkField, fields_of
+from penstock.connectors.jdbc.sink.loading import FEW_ROWS, Into, Loader, bulk_columns
+from penstock.connectors.jdbc.sink.target import Target
+from penstock.connectors.jdbc.sink_config import SinkConfig
+from penstock.connectors.jdbc.tables import TableId
+from penstock.errors import DataError, RetriableError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_STAGING: Final = "penstock_stage_"
+
+
+@dataclass(frozen=True, slots=True)
+class TableRows:
+    """The records of a batch that go to one table, and the columns they become there."""
+
+    table: TableId
+    frame: DataFrame
+    fields: tuple[SinkField, ...]
+    #: The table's name for each field.
+    names: Mapping[str, str]
+    #: More than the highest number of a partition.
+    partitions: int
+    few: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """Rows that wait in a staging table."""
+
+    merge: Merge
+
+
+def table_id(name: str, *, catalogs: bool) -> TableId:
+    """A name with dots between catalog, schema and table; `catalogs`: there are no schemas."""
+    *outer, table = name.split(".")
+    schema, catalog = [*reversed(outer), None, None][:2]
+    return TableId(table, None, schema) if catalogs else TableId(table, schema, catalog)
+
+
+def topics_by_table(config: SinkConfig, batch: SinkBatch) -> dict[str, list[str]]:
+    """The tables of a batch and the topics that go there; a Spark job if nothing else tells."""
+    if config.table_name("a") == config.table_name("b") and batch.topics is None:
+        return {config.table_name(""): []}
+    topics: Iterable[str] | None = batch.topics
+    if topics is None:
+        topics = (row.topic for row in batch.frame.select("topic").distinct().collect())
+    found: dict[str, list[str]] = {}
+    for topic in sorted(topics):
+        found.setdefault(config.table_name(topic), []).append(topic)
+    return found
+
+
+def rows_by_table(config: SinkConfig, target: Target, batch: SinkBatch) -> Iterator[TableRows]:
+    """The batch's rows for each table; the tables are there, with all columns, when it returns."""
+    from pyspark.sql import functions as F
+
+    tables = topics_by_table(config, batch)
+    size = sum(each.end - each.start for each in batch.ranges)
+    for name, topics in tables.items():
+        frame = batch.frame
+        if len(tables) > 1:
+            frame = frame.filter(F.col("topic").isin(topics))
+        table = table_id(name, catalogs=target.dialect.own_catalog_only)
+        fields = fields_of(config.field_rules, name, batch.key_schema, batch.value_schema)
+        names = target.structure.prepare(table, new_columns(fields, value_rules(config, Form.JDBC)))
+        yield TableRows(
+            table,
+            checked(frame, fields, deletes=config.delete_enabled),
+            fields,
+            names,
+            partitions=1 + max(each.partition.partition for each in batch.ranges),
+            few=size <= FEW_ROWS,
+        )
+
+
+def new_columns(fields: Iterable[SinkField], rules: ValueRules) -> list[NewColumn]:
+    return [NewColumn(field.name, epoch_schema(field, rules), key=field.key) for field in fields]
+
+
+def value_rules(config: SinkConfig, form: Form) -> ValueRules:
+    return ValueRules(
+        form,
+        zone=config.db_timezone,
+        date_zone=config.date_zone,
+        replace_nulls=config.replaces_nulls,
+        epoch_fields=config.epoch_fields,
+        epoch_unit=config.epoch_unit,
+    )
+
+
+def needs_staging(config: SinkConfig) -> bool:
+    """Whether rows can't simply be added to the target."""
+    return config.mode is not WriteMode.INSERT or config.delete_enabled
+
+
+def load(config: SinkConfig, target: Target, loader: Loader, rows: TableRows) -> int:
+    """Put the rows straight into the target."""
+    frame = selected(rows.frame, _renamed(rows), value_rules(config, loader.form), staged=False)
+    return loader.load(frame, _into(target.dialect.qualified(rows.table), rows), few=rows.few)
+
+
+def stage(config: SinkConfig, target: Target, loader: Loader, rows: TableRows) -> Staged:
+    """Put the rows into a staging table of their own."""
+    staging = target.writing.staging_id(rows.table, f"{_STAGING}{uuid.uuid4().hex[:16]}")
+    name = target.dialect.qualified(staging)
+    fields = _renamed(rows)
+    rules = value_rules(config, loader.form)
+    qualified = target.dialect.qualified(rows.table)
+    columns = new_columns(fields, rules)
+    target.database.execute(target.writing.create_staging(name, qualified, columns, own=loader.own))
+    try:
+        frame = selected(rows.frame, fields, rules, staged=True, partitions=rows.partitions)
+        into = _into(name, rows, SEQUENCE, GONE)
+        count = loader.load(frame, into, few=rows.few)
+        if not loader.own:
+            _check_count(target, name, count)
+        merge = _merge(config, qualified, name, fields)
+        for statement in target.writing.index_staging(merge):
+            target.database.execute(statement)
+    except BaseException:
+        drop(target, name)
+        raise
+    return Staged(merge)
+
+
+def drop(target: Target, staging: str) -> None:
+    """Drop a staging table; one that can't be dropped now is not worth a failure."""
+    try:
+        target.database.execute(target.writing.drop_staging(staging))
+    except (DataError, RetriableError):
+        target.database.close()  # A temporary one goes with its session.
+
+
+def merge(target: Target, staged: Staged) -> None:
+    """Bring the target up to date, inside a transaction."""
+    for statement in target.writing.merge(staged.merge):
+        target.database.execute(statement)
+
+
+def _check_count(target: Target, staging: str, count: int) -> None:
+    """A task that Spark ran twice may have added its rows twice."""
+    [(found,)] = target.database.query(f"SELECT COUNT(*) FROM {staging}")
+    if int(found) != count:
+        raise RetriableError(f"{staging}: {found} rows are there instead of {count}")
+
+
+def _renamed(rows: TableRows) -> tuple[SinkField, ...]:
+    return tuple(
+        SinkField(rows.names[field.name], field.schema, field.path, field.key)
+        for field in rows.fields
+    )
+
+
+def _into(table: str, rows: TableRows, *more: str) -> Into:
+    names = tuple(rows.names[field.name] for field in rows.fields)
+    binary = bulk_columns(names, [field.schema for field in rows.fields])
+    return Into(table, (*names, *more), binary)
+
+
+def _merge(config: SinkConfig, target: str, staging: str, fields: Iterable[SinkField]) -> Merge:
+    fields = tuple(fields)
+    return Merge(
+        config.mode,
+        target,
+        staging,
+        tuple(field.name for field in fields if field.key),
+        tuple(field.name for field in fields if not field.key),
+        deletes=config.delete_enabled,
+    )

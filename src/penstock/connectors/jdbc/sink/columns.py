@@ -1,0 +1,220 @@
+"""Spark expressions: a record's fields in the form that goes into a text file or a JDBC batch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING, Any, Final
+
+from pyspark.sql import functions as F
+
+from penstock.connectors.jdbc.dialects.writing import GONE, SEQUENCE
+from penstock.connectors.jdbc.sink.fields import SinkField
+from penstock.data.schema import DATE, TIME, TIMESTAMP, Schema, SchemaType
+from penstock.errors import DataError
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+_MARK: Final = "PENSTOCK-JDBC-SINK "
+_DAY_SECONDS: Final = 86_400
+
+
+class Form(StrEnum):
+    """How values leave Spark."""
+
+    COPY = "copy"  # text for PostgreSQL's COPY
+    LOAD = "load"  # text for MySQL's LOAD DATA
+    JDBC = "jdbc"  # values for java.sql.PreparedStatement
+    SQLITE = "sqlite"  # the same, with times as milliseconds, as SQLite's driver stores them
+
+
+@dataclass(frozen=True, slots=True)
+class ValueRules:
+    """The settings that decide about values."""
+
+    form: Form
+    zone: str = "UTC"
+    #: The zone in which a Date is a day; dates of UTC may be other days elsewhere.
+    date_zone: str = "UTC"
+    replace_nulls: bool = True
+    #: INT64 fields that are timestamps, and how many of their units make a microsecond.
+    epoch_fields: tuple[str, ...] = ()
+    epoch_unit: int = 1
+
+
+def selected(
+    frame: DataFrame,
+    fields: Sequence[SinkField],
+    rules: ValueRules,
+    *,
+    staged: bool,
+    partitions: int = 1,
+) -> DataFrame:
+    """The frame's records as rows of the columns, with their place if they are to be staged.
+
+    `partitions`: more than the highest number of a partition; it makes places unique.
+    """
+    columns = [_column(field, rules).alias(field.name) for field in fields]
+    if staged:
+        place = F.col("offset") * F.lit(partitions).cast("long") + F.col("partition")
+        columns += [place.alias(SEQUENCE), F.col("value").isNull().cast("int").alias(GONE)]
+    return frame.select(*columns)
+
+
+def epoch_schema(field: SinkField, rules: ValueRules) -> Schema:
+    """The schema that counts for the field's column."""
+    if not _is_epoch(field, rules):
+        return field.schema
+    if field.schema.type is not SchemaType.INT64:
+        raise DataError(
+            f"field {field.name} is in timestamp.fields.list, but it is not an INT64; its type"
+            f" is {field.schema.type.name}"
+        )
+    return Schema(SchemaType.INT64, optional=field.schema.optional, name=TIMESTAMP, version=1)
+
+
+def _is_epoch(field: SinkField, rules: ValueRules) -> bool:
+    return field.path[0] == "value" and field.path[-1] in rules.epoch_fields
+
+
+def _column(field: SinkField, rules: ValueRules) -> Column:
+    whole, *inner = field.path
+    column = reduce(lambda outer, name: outer.getField(name), inner, F.col(whole))
+    if rules.replace_nulls and field.schema.default is not None:
+        column = F.coalesce(column, F.lit(field.schema.default))
+    if _is_epoch(field, rules):
+        # Down, also before 1970: the remainder of a whole division goes towards zero.
+        micros = (column - F.pmod(column, F.lit(rules.epoch_unit))) / F.lit(rules.epoch_unit)
+        return _moment(F.timestamp_micros(micros.cast("long")), rules)
+    return _value(field.schema, column, rules)
+
+
+def _value(schema: Schema, column: Column, rules: ValueRules) -> Column:
+    if schema.is_decimal:
+        return column
+    logical = _LOGICAL.get(schema.name or "")
+    if logical is not None:
+        return logical(column, rules)
+    plain = _PLAIN.get(schema.type)
+    if plain is not None:
+        return plain(schema, column, rules)
+    return column
+
+
+def _date(days: Column, rules: ValueRules) -> Column:
+    if rules.form is Form.SQLITE:
+        return days.cast("long") * F.lit(_DAY_SECONDS * 1000).cast("long")
+    if rules.date_zone == "UTC":
+        return F.date_from_unix_date(days)
+    midnight = F.timestamp_seconds(days.cast("long") * F.lit(_DAY_SECONDS).cast("long"))
+    return F.from_utc_timestamp(midnight, rules.date_zone).cast("date")
+
+
+def _time(milliseconds: Column, rules: ValueRules) -> Column:
+    if rules.form is Form.SQLITE:
+        return milliseconds.cast("long")
+    moment = F.from_utc_timestamp(F.timestamp_millis(milliseconds), rules.zone)
+    return F.date_format(moment, "HH:mm:ss.SSS")
+
+
+def _timestamp(milliseconds: Column, rules: ValueRules) -> Column:
+    if rules.form is Form.SQLITE:
+        return milliseconds
+    return _moment(F.timestamp_millis(milliseconds), rules)
+
+
+def _moment(moment: Column, rules: ValueRules) -> Column:
+    if rules.form is Form.SQLITE:
+        return F.unix_millis(moment)
+    local = moment if rules.zone == "UTC" else F.from_utc_timestamp(moment, rules.zone)
+    return local.cast("timestamp_ntz")
+
+
+def _boolean(schema: Schema, column: Column, rules: ValueRules) -> Column:
+    del schema, rules
+    return column.cast("int")  # 1 and 0 are true and false to every database
+
+
+def _bytes(schema: Schema, column: Column, rules: ValueRules) -> Column:
+    del schema
+    match rules.form:
+        case Form.COPY:
+            return F.concat(F.lit("\\x"), F.hex(column))
+        case Form.LOAD:
+            return F.hex(column)
+    return column
+
+
+def _array(schema: Schema, column: Column, rules: ValueRules) -> Column:
+    items = schema.value_schema
+    if rules.form is not Form.COPY or items is None:
+        raise DataError("arrays can be written to PostgreSQL only")
+    texts = F.transform(column, lambda item: _array_item(items, item, rules))
+    return F.concat(F.lit("{"), F.array_join(texts, ","), F.lit("}"))
+
+
+def _array_item(schema: Schema, item: Column, rules: ValueRules) -> Column:
+    text = _value(schema, item, rules).cast("string")
+    if schema.type is not SchemaType.ARRAY:
+        # A backslash before each of them: quotes and backslashes mean something in there.
+        text = F.concat(F.lit('"'), F.regexp_replace(text, r'(["\\])', r"\\$1"), F.lit('"'))
+    return F.coalesce(text, F.lit("NULL"))
+
+
+def _nested(schema: Schema, column: Column, rules: ValueRules) -> Column:
+    del column, rules
+    raise DataError(
+        f"a {schema.type.name} can't be written to a column; flatten it (Flatten) or leave it out"
+    )
+
+
+_LOGICAL: Final[dict[str, Callable[[Any, ValueRules], Column]]] = {
+    DATE: _date,
+    TIME: _time,
+    TIMESTAMP: _timestamp,
+}
+_PLAIN: Final[dict[SchemaType, Callable[[Schema, Any, ValueRules], Column]]] = {
+    SchemaType.BOOLEAN: _boolean,
+    SchemaType.BYTES: _bytes,
+    SchemaType.ARRAY: _array,
+    SchemaType.MAP: _nested,
+    SchemaType.STRUCT: _nested,
+}
+
+
+def checked(frame: DataFrame, fields: Sequence[SinkField], *, deletes: bool) -> DataFrame:
+    """The same records; the job fails at the first that lacks a value or a key it must have."""
+    asked: list[tuple[Column, str]] = []
+    if not deletes:
+        hint = "set delete.enabled=true (with pk.mode=record_key), or drop tombstones"
+        asked.append((F.col("value").isNull(), f"its value is null; {hint}"))
+    for field in fields:
+        if field.key and field.path[0] in ("key", "value"):
+            whole, *inner = field.path
+            column = reduce(lambda outer, name: outer.getField(name), inner, F.col(whole))
+            text = f"field {field.name} of the primary key is null; see pk.mode and pk.fields"
+            asked.append((column.isNull(), text))
+    if not asked:
+        return frame
+    why = F.coalesce(*(F.when(bad, F.lit(text)) for bad, text in asked))
+    place = F.struct("topic", "partition", "offset", why.alias("why"))
+    refused = F.raise_error(F.concat(F.lit(_MARK), F.to_json(place))).cast("boolean")
+    any_bad = reduce(or_, (bad for bad, _ in asked))
+    return frame.filter(F.when(any_bad, refused).otherwise(F.lit(True)))
+
+
+def refused_record(error: BaseException) -> DataError | None:
+    """The error of a record that checked() refused, if that is why a job failed."""
+    text = str(error)
+    at = text.find(_MARK)
+    if at < 0:
+        return None
+    found, _ = json.JSONDecoder(strict=False).raw_decode(text, at + len(_MARK))
+    return DataError(
+        f"record {found['topic']}-{found['partition']}, offset {found['offset']}: {found['why']}"
+    )

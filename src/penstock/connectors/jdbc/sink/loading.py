@@ -1,0 +1,158 @@
+"""Bringing the rows of a frame into a table: the database's own bulk load, or JDBC batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from penstock.connectors.jdbc.database import Database
+from penstock.connectors.jdbc.sink.columns import Form
+from penstock.connectors.jdbc.sink.spool import Part, Spool
+from penstock.errors import DataError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+#: So few rows are fetched and put into a file here sooner than a Python worker of Spark begins.
+FEW_ROWS: Final = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Into:
+    """A table to load, its name quoted, and its columns in the order of the frame's.
+
+    `binary`: those that hold bytes.
+    """
+
+    table: str
+    columns: tuple[str, ...]
+    binary: frozenset[str] = frozenset()
+
+
+class Loader(Protocol):
+    """One way to load."""
+
+    form: Form
+    #: Whether the rows go through the task's own connection, and so are in its transaction.
+    own: bool
+
+    def load(self, rows: DataFrame, into: Into, *, few: bool) -> int:
+        """Load all rows; how many there were. Unless `own`, they are committed on return."""
+        ...
+
+
+class CopyLoader:
+    """PostgreSQL's COPY."""
+
+    form = Form.COPY
+    own = True
+
+    def __init__(self, database: Database, spool: Spool, prepare: Callable[[], object]) -> None:
+        self._database = database
+        self._spool = spool
+        self._prepare = prepare
+
+    def load(self, rows: DataFrame, into: Into, *, few: bool) -> int:
+        names = ", ".join(map(self._database.dialect.quote, into.columns))
+        copy = f"COPY {into.table} ({names}) FROM STDIN"
+        load = lambda part: self._copy(copy, part)  # noqa: E731 - it is handed over
+        return _spooled(self._spool, rows, self._prepare, load, few=few)
+
+    def _copy(self, sql: str, part: Part) -> None:
+        self._database.copy_in(sql, str(part.path))
+
+
+class LoadDataLoader:
+    """LOAD DATA LOCAL of MariaDB and MySQL.
+
+    With LOCAL the server can't refuse a row: it drops or changes it, and warns. What another
+    statement would have refused is refused here, before the commit.
+    """
+
+    form = Form.LOAD
+    own = True
+
+    def __init__(
+        self, database: Database, spool: Spool, prepare: Callable[[], object], *, strict: bool
+    ) -> None:
+        self._database = database
+        self._spool = spool
+        self._prepare = prepare
+        self._strict = strict
+
+    def load(self, rows: DataFrame, into: Into, *, few: bool) -> int:
+        load = lambda part: self._load(part, into)  # noqa: E731 - it is handed over
+        return _spooled(self._spool, rows, self._prepare, load, few=few)
+
+    def _load(self, part: Part, into: Into) -> None:
+        loaded = self._database.execute(self._statement(part, into))
+        warnings = self._database.query("SHOW WARNINGS LIMIT 20")
+        serious = [str(row[2]) for row in warnings if str(row[0]) != "Note"]
+        if loaded != part.rows or (self._strict and serious):
+            why = serious[0] if serious else f"{part.rows - loaded} rows were not taken"
+            raise DataError(f"table {into.table}: {why}")
+
+    def _statement(self, part: Part, into: Into) -> str:
+        dialect = self._database.dialect
+        places = {name: f"@b{number}" for number, name in enumerate(into.columns)}
+        names = [
+            places[name] if name in into.binary else dialect.quote(name) for name in into.columns
+        ]
+        made = [
+            f"{dialect.quote(name)} = UNHEX({places[name]})"
+            for name in into.columns
+            if name in into.binary
+        ]
+        return (
+            f"LOAD DATA LOCAL INFILE {dialect.text(str(part.path))} INTO TABLE {into.table}"
+            " CHARACTER SET utf8mb4 FIELDS TERMINATED BY '\\t' ESCAPED BY '\\\\'"
+            f" LINES TERMINATED BY '\\n' ({', '.join(names)})"
+            + (f" SET {', '.join(made)}" if made else "")
+        )
+
+
+def _spooled(
+    spool: Spool,
+    rows: DataFrame,
+    prepare: Callable[[], object],
+    load: Callable[[Part], None],
+    *,
+    few: bool,
+) -> int:
+    if few:
+        return spool.load_few(rows.toArrow(), load)
+    return spool.load(rows, prepare, load)
+
+
+class BatchLoader:
+    """Spark's JDBC writer: for every database, at the speed of JDBC batches."""
+
+    own = False
+
+    def __init__(self, form: Form, options: dict[str, str], batch_size: int) -> None:
+        self.form = form
+        self._options = {**options, "batchsize": str(max(1, batch_size))}
+
+    def load(self, rows: DataFrame, into: Into, *, few: bool) -> int:
+        from pyspark.sql import Observation
+        from pyspark.sql import functions as F
+
+        del few
+        seen = Observation()
+        # One partition is one transaction.
+        counted = rows.coalesce(1).observe(seen, F.count(F.lit(1)).alias("rows"))
+        writer = counted.write.format("jdbc").mode("append")
+        writer.options(**self._options, dbtable=into.table).save()
+        return int(seen.get["rows"])
+
+
+def bulk_columns(names: Sequence[str], schemas: Sequence[Any]) -> frozenset[str]:
+    """The names of those that hold bytes, which a text can't as they are."""
+    from penstock.data.schema import SchemaType
+
+    return frozenset(
+        name
+        for name, schema in zip(names, schemas, strict=True)
+        if schema.type is SchemaType.BYTES and not schema.is_decimal
+    )

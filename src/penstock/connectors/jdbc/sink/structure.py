@@ -1,0 +1,138 @@
+"""The target's tables: found, made, and given new columns, before a row is written."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Final
+
+from penstock.connectors.jdbc.database import Database
+from penstock.connectors.jdbc.dialects.writing import NewColumn, Writing
+from penstock.connectors.jdbc.tables import TableId
+from penstock.errors import ConfigError, DataError
+
+log = logging.getLogger(__name__)
+
+_KINDS: Final = ("TABLE", "PARTITIONED TABLE", "VIEW")
+
+
+class Structure:
+    """What is known of the tables; asked again when a record brings a new column."""
+
+    def __init__(
+        self,
+        database: Database,
+        writing: Writing,
+        *,
+        create: bool,
+        evolve: bool,
+        kinds: Sequence[str] = ("TABLE",),
+    ) -> None:
+        self._database = database
+        self._writing = writing
+        self._create = create
+        self._evolve = evolve
+        self._kinds = {kind.replace("_", " ").upper() for kind in kinds}
+        self._known: dict[TableId, tuple[str, ...]] = {}
+
+    def forget(self) -> None:
+        """Ask anew: somebody may have changed a table."""
+        self._known.clear()
+
+    def prepare(self, table: TableId, columns: Sequence[NewColumn]) -> dict[str, str]:
+        """Make sure that the table has the columns; the name each has there.
+
+        Raises:
+            ConfigError: the table or a column is missing and may not, or can't, be made.
+        """
+        known = self._known.get(table)
+        if known is None:
+            known = self._find(table) or self._made(table, columns)
+        names = _matched(known, columns)
+        missing = [column for column in columns if column.name not in names]
+        if missing:
+            known = self._with_columns(table, known, missing)
+            names = _matched(known, columns)
+        self._known[table] = known
+        return names
+
+    def _find(self, table: TableId) -> tuple[str, ...] | None:
+        try:
+            found = tuple(column.name for column in self._database.columns(table))
+        except DataError:
+            if self._kind(table) is not None:
+                raise
+            return None
+        kind = self._kind(table)
+        if kind is not None and kind not in self._kinds:
+            raise ConfigError(f"{table} is a {kind}; name that in table.types to write to it")
+        return found
+
+    def _kind(self, table: TableId) -> str | None:
+        """The kind of the table in the driver's words; None if it finds none of this name."""
+        found = self._database.tables(
+            _KINDS, catalog=table.catalog, schema=table.schema, name=table.name
+        )
+        kinds = [each.type.upper() for each in found if each.id.name == table.name]
+        return kinds[0].replace("BASE TABLE", "TABLE") if kinds else None
+
+    def _made(self, table: TableId, columns: Sequence[NewColumn]) -> tuple[str, ...]:
+        if not self._create:
+            raise ConfigError(
+                f"table {table} does not exist; make it, or set auto.create=true to have it made"
+            )
+        statement = self._writing.create_table(self._database.dialect.qualified(table), columns)
+        log.info("Making table %s", table)
+        try:
+            self._database.execute(statement)
+        except DataError:
+            # Another task may have been quicker.
+            found = self._find(table)
+            if found is None:
+                raise
+            return found
+        return tuple(column.name for column in columns)
+
+    def _with_columns(
+        self, table: TableId, known: tuple[str, ...], missing: Sequence[NewColumn]
+    ) -> tuple[str, ...]:
+        self._check_addition(table, missing)
+        names = [column.name for column in missing]
+        log.info("Adding to table %s: %s", table, ", ".join(names))
+        qualified = self._database.dialect.qualified(table)
+        try:
+            for statement in self._writing.add_columns(qualified, missing):
+                self._database.execute(statement)
+        except DataError:
+            found = self._find(table) or known
+            if any(name not in found for name in names):
+                raise
+            return found
+        return (*known, *names)
+
+    def _check_addition(self, table: TableId, missing: Sequence[NewColumn]) -> None:
+        names = ", ".join(column.name for column in missing)
+        if not self._evolve:
+            raise ConfigError(
+                f"table {table} has no column {names}; add it, or set auto.evolve=true to have it"
+                " added"
+            )
+        fixed = [
+            column.name for column in missing if column.required and column.schema.default is None
+        ]
+        if fixed:
+            raise ConfigError(
+                f"column {', '.join(fixed)} can't be added to table {table}: its field is neither"
+                " optional nor has it a default, so the rows that are there would break the rule"
+            )
+
+
+def _matched(known: Sequence[str], columns: Sequence[NewColumn]) -> dict[str, str]:
+    """The table's column for each of these: of the same name, or else but for its case."""
+    folded = {name.casefold(): name for name in known}
+    exact = set(known)
+    found = {
+        column.name: column.name if column.name in exact else folded.get(column.name.casefold())
+        for column in columns
+    }
+    return {name: there for name, there in found.items() if there is not None}

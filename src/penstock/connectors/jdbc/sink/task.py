@@ -1,0 +1,242 @@
+"""A task of a JDBC sink: each batch is one transaction of the target database."""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from collections.abc import Mapping, Set
+from contextlib import closing
+from typing import ClassVar, Final
+
+from penstock.api.sink import FrameSinkTask, SinkBatch, SinkContext
+from penstock.connectors.jdbc.settings import ConnectionSettings
+from penstock.connectors.jdbc.sink import batches
+from penstock.connectors.jdbc.sink.batches import Staged, TableRows
+from penstock.connectors.jdbc.sink.columns import refused_record
+from penstock.connectors.jdbc.sink.loading import Loader
+from penstock.connectors.jdbc.sink.offsets import MovedOnError, OffsetTable
+from penstock.connectors.jdbc.sink.spool import Spool, remove_leftovers
+from penstock.connectors.jdbc.sink.target import Target, open_database
+from penstock.connectors.jdbc.sink_config import AivenSinkConfig, JdbcSinkConfig, SinkConfig
+from penstock.data.record import TopicPartition
+from penstock.errors import DataError, PenstockError, RetriableError, SessionLostError
+
+log = logging.getLogger(__name__)
+
+_LOOK_SECONDS: Final = 0.1
+# What a driver throws inside Spark's executors reaches us as text only.
+_LOST: Final = re.compile(
+    r"(?:java\.sql\.SQL(?:Transient|Recoverable|NonTransientConnection)\w*|\w*Communications?)"
+    r"Exception: .*"
+)
+_REFUSED: Final = re.compile(r"(?:java\.sql\.\w+|\w+SQL\w*|SQLite)Exception: .*")
+
+
+class JdbcSinkTask(FrameSinkTask):
+    """Writes records to the tables of their topics."""
+
+    Config: ClassVar[type[SinkConfig]] = JdbcSinkConfig
+    takes_pieces = True
+    takes_one_topic = True
+
+    def start(self, config: Mapping[str, str], context: SinkContext) -> None:
+        self._context = context
+        self._config = self.Config.parse(config)
+        self._settings: ConnectionSettings = self._config.connection(config)
+        catalogs = self._config.dialect.own_catalog_only
+        table = batches.table_id(self._config.exactly_once_table, catalogs=catalogs)
+        self._offsets = OffsetTable(table, config.get("name", ""))
+        self._offsets_ready = False
+        self._target: Target | None = None
+        self._pending: list[Staged] = []
+        remove_leftovers()
+        self._spool = Spool()
+
+    def starting_offsets(self, partitions: Set[TopicPartition]) -> Mapping[TopicPartition, int]:
+        if not self._config.exactly_once:
+            return {}
+        # Not the connection of the batches: one of them may be on its way.
+        spark, stopping = self._context.spark, self._stopping
+        made = open_database(self._config, self._settings, spark, stopping=stopping)
+        with closing(made) as database:
+            self._offsets.prepare(database)
+            return self._offsets.read(database, partitions)
+
+    def write(self, batch: SinkBatch) -> None:
+        for attempt in range(1, self._config.max_retries + 2):
+            try:
+                self._write(batch)
+            except (SessionLostError, MovedOnError):
+                raise
+            except RetriableError as error:
+                if self._pending or self._stopping():
+                    raise  # The parts before this one went with the connection: all are repeated.
+                self._rest_before(attempt, error)
+            else:
+                return
+
+    def _rest_before(self, attempt: int, error: RetriableError) -> None:
+        most = self._config.max_retries
+        if attempt > most:
+            raise PenstockError(
+                f"given up after max.retries={most} repetitions: {error}"
+            ) from error
+        log.warning("Batch is repeated (%d of %d): %s", attempt, most, error)
+        end = time.monotonic() + self._config.retry_backoff_ms / 1000
+        while time.monotonic() < end:
+            if self._stopping():
+                raise error
+            time.sleep(_LOOK_SECONDS)
+
+    def discard(self, batch: SinkBatch) -> None:
+        # write() leaves nothing of a batch that failed; what waited for it is of no use any more.
+        del batch
+        self._drop(self._pending)
+        self._pending = []
+
+    def stop(self) -> None:
+        if hasattr(self, "_spool"):
+            self._spool.close()
+            self._close_target()
+
+    # ----------------------------------------------------------------------------- a batch
+
+    def _write(self, batch: SinkBatch) -> None:
+        target = self._live_target()
+        stored = self._stored(target, batch)
+        if stored is None:
+            return  # It was committed, though nobody could tell us.
+        loader = target.loader(self._spool, lambda: self._context.spark)
+        try:
+            rows = list(batches.rows_by_table(self._config, target, batch))
+            if self._config.exactly_once and batch.more:
+                self._pending += [
+                    batches.stage(self._config, target, loader, each) for each in rows
+                ]
+            elif self._goes_straight(loader, rows):
+                self._load(target, loader, batch, rows, stored)
+            else:
+                self._merge(target, loader, batch, rows, stored)
+        except Exception as error:
+            target.structure.forget()
+            raise self._translated(error) from error
+
+    def _goes_straight(self, loader: Loader, rows: list[TableRows]) -> bool:
+        if batches.needs_staging(self._config) or self._pending:
+            return False
+        # What is not in our transaction must be one of its own, and the only one.
+        return loader.own or (len(rows) == 1 and not self._config.exactly_once)
+
+    def _load(
+        self,
+        target: Target,
+        loader: Loader,
+        batch: SinkBatch,
+        rows: list[TableRows],
+        stored: Mapping[TopicPartition, int],
+    ) -> None:
+        if not loader.own:
+            batches.load(self._config, target, loader, rows[0])
+            return
+        with target.database.transaction():
+            self._advance(target, batch, stored)
+            for each in rows:
+                batches.load(self._config, target, loader, each)
+
+    def _merge(
+        self,
+        target: Target,
+        loader: Loader,
+        batch: SinkBatch,
+        rows: list[TableRows],
+        stored: Mapping[TopicPartition, int],
+    ) -> None:
+        staged, self._pending = self._pending, []
+        try:
+            for each in rows:
+                staged.append(batches.stage(self._config, target, loader, each))
+            with target.database.transaction():
+                self._advance(target, batch, stored)
+                for waiting in staged:
+                    batches.merge(target, waiting)
+        finally:
+            self._drop(staged)
+
+    def _drop(self, staged: list[Staged]) -> None:
+        if self._target is not None:
+            for each in staged:
+                batches.drop(self._target, each.merge.staging)
+
+    # -------------------------------------------------------------------- exactly once
+
+    def _stored(self, target: Target, batch: SinkBatch) -> Mapping[TopicPartition, int] | None:
+        """The offsets in the target; None if this very batch is there already.
+
+        Raises:
+            MovedOnError: a part of it is; the task has to begin elsewhere.
+        """
+        if not self._config.exactly_once:
+            return {}
+        if not self._offsets_ready:
+            self._offsets.prepare(target.database)
+            self._offsets_ready = True
+        partitions = [each.partition for each in batch.ranges]
+        stored = self._offsets.read(target.database, partitions)
+        if all(stored.get(each.partition) == each.end for each in batch.ranges):
+            return None
+        for each in batch.ranges:
+            if stored.get(each.partition, 0) > each.start:
+                raise MovedOnError(
+                    f"{each.partition}: records up to offset {stored[each.partition]} are in the"
+                    f" target already, the batch begins at {each.start}"
+                )
+        return stored
+
+    def _advance(
+        self, target: Target, batch: SinkBatch, stored: Mapping[TopicPartition, int]
+    ) -> None:
+        if self._config.exactly_once:
+            self._offsets.advance(target.database, batch.ranges, stored)
+
+    # ------------------------------------------------------------------------- the rest
+
+    def _live_target(self) -> Target:
+        spark = self._context.spark
+        if self._target is None or self._target.spark is not spark:
+            self._close_target()
+            self._target = Target(self._config, self._settings, spark, stopping=self._stopping)
+        return self._target
+
+    def _close_target(self) -> None:
+        target, self._target = self._target, None
+        if target is not None:
+            target.close()
+
+    def _stopping(self) -> bool:
+        return self._context.stopping
+
+    def _translated(self, error: Exception) -> Exception:
+        refused = refused_record(error)
+        if refused is not None:
+            return refused
+        if isinstance(error, PenstockError):
+            return self._without_values(error)
+        text = self._settings.hide(str(error))
+        lost, said_no = _LOST.search(text), _REFUSED.search(text)
+        if lost:
+            return RetriableError(lost.group())
+        return self._without_values(DataError(said_no.group())) if said_no else error
+
+    def _without_values(self, error: PenstockError) -> PenstockError:
+        if isinstance(error, DataError) and getattr(self._config, "trim_sensitive_log", False):
+            return DataError(
+                "the database refused a batch; trim.sensitive.log=true hides its words"
+            )
+        return error
+
+
+class AivenSinkTask(JdbcSinkTask):
+    """The same with Aiven's keys."""
+
+    Config = AivenSinkConfig
