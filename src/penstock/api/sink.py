@@ -43,7 +43,8 @@ class SinkBatch:
 
     Attributes:
         frame: columns topic, partition, offset, timestamp (milliseconds), key, value, headers.
-            Rows of one Kafka partition are in one Spark partition, in order.
+            Rows of one Kafka partition are in one Spark partition, in order; for a task that
+            takes pieces, in Spark partitions that follow one another.
         key_schema: the schema of all keys; None if they have none.
         value_schema: the schema of all values; None if they have none.
         topics: the topics the records may have, after transformations; None if only the records
@@ -86,6 +87,11 @@ class SinkTask(ABC):
 
 class FrameSinkTask(SinkTask):
     """A sink that writes a DataFrame."""
+
+    #: Whether Spark may read one Kafka partition in several pieces at once, which uses all cores
+    #: for a topic of few partitions. For tasks to whom the order of rows within a batch means
+    #: nothing, or who keep it themselves by the numbers of the Spark partitions.
+    takes_pieces: ClassVar[bool] = False
 
     #: Whether large batches should be of one topic each, as another target would read them again.
     takes_one_topic: ClassVar[bool] = False

@@ -32,11 +32,19 @@ IN_FLIGHT: Final = tuple(RAW_SCHEMA.names)
 
 
 def read_ranges(
-    session: SparkSession, ranges: Sequence[OffsetRange], properties: Mapping[str, str]
+    session: SparkSession,
+    ranges: Sequence[OffsetRange],
+    properties: Mapping[str, str],
+    *,
+    pieces: int = 1,
 ) -> DataFrame:
     """The records of the ranges as raw bytes, read by Spark; a Spark partition for each range.
 
     The properties are those of a Java consumer.
+
+    Args:
+        pieces: at least so many Spark partitions: longer ranges are cut into several, which
+            stay in the order of their offsets.
     """
     frame = (
         session.read.format("kafka")
@@ -45,6 +53,7 @@ def read_ranges(
         .option("startingOffsets", _offsets_text(ranges, "start"))
         .option("endingOffsets", _offsets_text(ranges, "end"))
         .option("includeHeaders", "true")
+        .option("minPartitions", str(pieces))
         .load()
     )
     return frame.select(

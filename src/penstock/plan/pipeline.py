@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import reduce
-from operator import or_
 from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F
@@ -23,6 +21,7 @@ if TYPE_CHECKING:
     from penstock.plan.chain import Branch, Chain
 
 HEADERS_TYPE: Final = "array<struct<key:string,value:binary>>"
+_OTHER: Final = "other_layout"
 _ENVELOPE: Final = ("topic", "partition", "offset", "timestamp", "headers")
 
 
@@ -61,7 +60,7 @@ class SourcePipeline:
         self._chain = chain
         self._converters = converters
         self._topics: dict[object, frozenset[str]] = {}
-        self._columns: Remembered[tuple[list[Column], list[Column]]] = Remembered()
+        self._columns: Remembered[list[Column]] = Remembered()
 
     def topics(self, batch: SourceBatch) -> frozenset[str]:
         """The topics the batch goes to; a Spark job only if they depend on its records."""
@@ -93,20 +92,12 @@ class SourcePipeline:
         self, frame: DataFrame, key_schema: Schema | None, value_schema: Schema | None
     ) -> DataFrame:
         place = (key_schema, value_schema)
-        encode, take_apart = self._columns.of(place, lambda: self._encoding(*place))
-        return frame.select(*encode).select(*take_apart)
+        return frame.select(*self._columns.of(place, lambda: self._encoding(*place)))
 
-    def _encoding(
-        self, key_schema: Schema | None, value_schema: Schema | None
-    ) -> tuple[list[Column], list[Column]]:
-        key, value = self._converters.key, self._converters.value
-        encode = [
-            *map(F.col, _ENVELOPE),
-            F.col("fault"),
-            key.encode(key_schema, F.col("key")).alias("key"),
-            value.encode(value_schema, F.col("value")).alias("value"),
-        ]
-        return encode, _taken_apart(self._converters)
+    def _encoding(self, key_schema: Schema | None, value_schema: Schema | None) -> list[Column]:
+        key = self._converters.key.encode(key_schema, F.col("key"))
+        value = self._converters.value.encode(value_schema, F.col("value"))
+        return [*map(F.col, _ENVELOPE), *_taken_apart(self._converters, key, value)]
 
 
 class SinkPipeline:
@@ -125,26 +116,24 @@ class SinkPipeline:
         The record as it was stays beside them, as ORIGINAL, for reports and dead letters.
         """
         plan = self._columns.of((key, value), lambda: self._decoding(key, value))
-        converted = raw.select(*plan.decode)
+        frame = raw.select(*plan.decode)
         if plan.this_layout is not None:
-            converted = converted.filter(plan.this_layout)
-        yield from self.transformed(
-            Typed(converted.select(*plan.take_apart), key.schema, value.schema)
-        )
+            frame = frame.filter(plan.this_layout).drop(_OTHER)
+        yield from self.transformed(Typed(frame, key.schema, value.schema))
 
     def _decoding(self, key: Layout, value: Layout) -> _Decoding:
+        keys = self._converters.key.decode(key, F.col("key"))
+        values = self._converters.value.decode(value, F.col("value"))
         decode = [
             *map(F.col, _ENVELOPE),
             *(F.col(name).alias(original) for name, original in ORIGINAL.items()),
-            no_fault().alias("fault"),
-            self._converters.key.decode(key, F.col("key")).alias("key"),
-            self._converters.value.decode(value, F.col("value")).alias("value"),
+            *_taken_apart(self._converters, keys, values, no_fault()),
         ]
-        return _Decoding(
-            decode,
-            None if self._converters.uniform else of_this_layout(_is_other("key", "value")),
-            _taken_apart(self._converters, *ORIGINAL.values()),
-        )
+        if self._converters.uniform:
+            return _Decoding(decode)
+        other = keys.getField("other") | values.getField("other")
+        decode.append(F.coalesce(other, F.lit(False)).alias(_OTHER))
+        return _Decoding(decode, of_this_layout(F.col(_OTHER)))
 
     def transformed(self, typed: Typed) -> Iterator[Typed]:
         """Typed rows after the chain, one frame for each of its branches."""
@@ -172,16 +161,10 @@ class SinkPipeline:
 
 @dataclass(frozen=True, slots=True)
 class _Decoding:
-    """What is selected and asked of raw rows, one after the other."""
+    """What is selected from raw rows, and what is then asked of each."""
 
     decode: list[Column]
-    this_layout: Column | None
-    take_apart: list[Column]
-
-
-def _is_other(*parts: str) -> Column:
-    asked = (F.coalesce(F.col(f"{part}.other"), F.lit(False)) for part in parts)
-    return reduce(or_, asked)
+    this_layout: Column | None = None
 
 
 def _completed(batch: SourceBatch) -> DataFrame:
@@ -205,17 +188,20 @@ def _completed(batch: SourceBatch) -> DataFrame:
     )
 
 
-def _taken_apart(converters: Converters, *also: str) -> list[Column]:
-    """Data and error of the converted columns, apart; the first fault of a row stays."""
-    key, value = converters.key, converters.value
+def _taken_apart(
+    converters: Converters, key: Column, value: Column, earlier: Column | None = None
+) -> list[Column]:
+    """Data and error of what converters made, apart; the first fault of a row stays.
+
+    All in one selection: a struct that a second one took apart would be built for every row.
+    """
     fault = F.coalesce(
-        F.col("fault"),
-        fault_of("KEY_CONVERTER", key.class_name(), F.col("key.error")),
-        fault_of("VALUE_CONVERTER", value.class_name(), F.col("value.error")),
+        F.col("fault") if earlier is None else earlier,
+        fault_of("KEY_CONVERTER", converters.key.class_name(), key.getField("error")),
+        fault_of("VALUE_CONVERTER", converters.value.class_name(), value.getField("error")),
     )
     return [
-        *map(F.col, (*_ENVELOPE, *also)),
         fault.alias("fault"),
-        F.col("key.data").alias("key"),
-        F.col("value.data").alias("value"),
+        key.getField("data").alias("key"),
+        value.getField("data").alias("value"),
     ]

@@ -40,8 +40,9 @@ DEFAULTS: Final[dict[str, str]] = {
     "spark.sql.adaptive.enabled": "false",
     # A filter that asks whether a converter failed must stay above the converter: pushed below
     # it, Spark runs the converter twice, once for the filter and once for the data.
-    "spark.sql.optimizer.excludedRules": (
-        "org.apache.spark.sql.catalyst.optimizer.PushDownPredicates"
+    "spark.sql.optimizer.excludedRules": ",".join(
+        f"org.apache.spark.sql.catalyst.optimizer.{rule}"
+        for rule in ("PushDownPredicates", "PushPredicateThroughNonJoin")
     ),
     # A worker runs for months: keep little history of finished jobs.
     "spark.ui.retainedJobs": "20",

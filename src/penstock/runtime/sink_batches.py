@@ -201,7 +201,9 @@ class SinkBatches:
         from penstock.plan import kafka_io
 
         ranges = tuple(each for each in ranges if each.end > each.start)
-        raw = kafka_io.read_ranges(self._spark(), ranges, self._reader)
+        spark = self._spark()
+        pieces = spark.sparkContext.defaultParallelism if self._task.takes_pieces else 1
+        raw = kafka_io.read_ranges(spark, ranges, self._reader, pieces=pieces)
         self._write_raw(raw, layouts, ranges)
 
     def _write_run(self, run: Run) -> None:

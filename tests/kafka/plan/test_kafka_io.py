@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from pyspark.sql import functions as F
+
 from penstock.api.sink import OffsetRange
 from penstock.clock import Deadline
 from penstock.data.record import TopicPartition
@@ -49,6 +51,10 @@ def test_what_is_written_is_read_back(
 
     part = kafka_io.read_ranges(spark, (OffsetRange(first, 1, 2),), client).collect()
     assert [row.offset for row in part] == [1]
+
+    pieces = kafka_io.read_ranges(spark, (OffsetRange(first, 0, 3),), client, pieces=3)
+    placed = pieces.select(F.spark_partition_id().alias("piece"), "offset").collect()
+    assert sorted((row.piece, row.offset) for row in placed) == [(0, 0), (1, 1), (2, 2)]
 
 
 def _bytes(value: bytearray | None) -> bytes | None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import fcntl
+import glob
 import logging
 import os
+import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,26 +45,26 @@ def join_lines(lines: pa.Array) -> memoryview:
 
 
 @dataclass(frozen=True, slots=True)
-class LineAppender:
-    """The Arrow kernel that adds a Spark partition's lines to a file, in order.
+class PartWriter:
+    """The Arrow kernel that writes a Spark partition's lines to a part of its own.
 
-    Runs in Spark's Python workers. Several may write at once: each adds blocks of whole lines.
-    A worker may outlive its failed job for a moment, so it writes only while the permit exists.
+    Runs in Spark's Python workers. One may outlive its failed job for a moment: its part is
+    then no longer anybody's, or its directory is gone.
     """
 
-    path: str
-    permit: str
+    directory: str
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
+        from pyspark import TaskContext
 
-        descriptor = _open(self.path)
-        try:
-            total = sum(_append(descriptor, block, self.permit) for block in _blocks(batches))
-            _make_durable(descriptor)
-        finally:
-            os.close(descriptor)
-        yield pa.RecordBatch.from_arrays([pa.array([total], pa.int64())], names=["bytes"])
+        context = TaskContext.get()
+        number = 0 if context is None else context.partitionId()
+        with tempfile.NamedTemporaryFile(dir=self.directory, delete=False, buffering=0) as part:
+            for block in _blocks(batches):
+                _write(part.fileno(), block)
+        named = [pa.array([number], pa.int32()), pa.array([part.name], pa.string())]
+        yield pa.RecordBatch.from_arrays(named, names=["number", "part"])
 
 
 def _blocks(batches: Iterator[pa.RecordBatch]) -> Iterator[bytes]:
@@ -78,19 +80,10 @@ def _blocks(batches: Iterator[pa.RecordBatch]) -> Iterator[bytes]:
         yield b"".join(held)
 
 
-def _append(descriptor: int, block: bytes | memoryview, permit: str | None = None) -> int:
-    # One writer at a time, so that a write the kernel cuts short can be finished. Locks of this
-    # kind are apart from those of flock(), which the driver holds for the whole batch.
-    fcntl.lockf(descriptor, fcntl.LOCK_EX)
-    try:
-        if permit is not None and not Path(permit).exists():
-            raise InterruptedError("the batch was given up")
-        rest = memoryview(block)
-        while rest:
-            rest = rest[os.write(descriptor, rest) :]
-    finally:
-        fcntl.lockf(descriptor, fcntl.LOCK_UN)
-    return len(block)
+def _write(descriptor: int, block: bytes | memoryview) -> None:
+    rest = memoryview(block)
+    while rest:  # the kernel may cut a write short
+        rest = rest[os.write(descriptor, rest) :]
 
 
 def _open(path: str) -> int:
@@ -101,44 +94,49 @@ def _is_regular(descriptor: int) -> bool:
     return stat.S_ISREG(os.fstat(descriptor).st_mode)
 
 
-def _make_durable(descriptor: int) -> None:
-    if _is_regular(descriptor):
-        os.fdatasync(descriptor)
-
-
 class Appending:
     """A file that is ours until the batch is written. Made by TargetFile.exclusive()."""
 
     def __init__(self, path: str, descriptor: int) -> None:
-        self._path = path
+        self._path = Path(path)
         self._descriptor = descriptor
         self._length = os.fstat(descriptor).st_size
-        self._permit: str | None = None
 
     def append(self, lines: pa.Table) -> None:
         for chunk in lines.column(0).chunks:
-            _append(self._descriptor, join_lines(chunk))
-        _make_durable(self._descriptor)
+            _write(self._descriptor, join_lines(chunk))
+        self._make_durable()
 
-    def kernel(self) -> LineAppender:
-        """What adds the lines of a frame inside Spark; good for this batch only."""
-        permit, self._permit = tempfile.mkstemp(prefix="penstock-file-sink-")
-        os.close(permit)
-        return LineAppender(self._path, self._permit)
+    @contextmanager
+    def parts(self) -> Iterator[str]:
+        """A new directory for parts, on the disk that has to hold the lines anyway."""
+        prefix, beside = f".{self._path.name}.parts-", self._path.parent
+        # A worker that was killed left its own behind; nobody else is at work now.
+        for left in beside.glob(f"{glob.escape(prefix)}*"):
+            shutil.rmtree(left, ignore_errors=True)
+        usable = _is_regular(self._descriptor) and os.access(beside, os.W_OK)
+        made = tempfile.mkdtemp(prefix=prefix, dir=beside if usable else None)
+        try:
+            yield made
+        finally:
+            shutil.rmtree(made, ignore_errors=True)
+
+    def append_parts(self, parts: Iterable[str]) -> None:
+        """Add the parts one after the other."""
+        for part in parts:
+            with Path(part).open("rb", buffering=0) as stream:
+                while block := stream.read(_WRITE_BYTES):
+                    _write(self._descriptor, block)
+        self._make_durable()
 
     def take_back(self) -> None:
-        """Cut the file to the length it had; a worker that still runs writes no more."""
-        _wait_for(lambda: _try_lockf(self._descriptor), lambda: False, self._path)
-        try:
-            self.close()
-            if _is_regular(self._descriptor):
-                os.ftruncate(self._descriptor, self._length)
-        finally:
-            fcntl.lockf(self._descriptor, fcntl.LOCK_UN)
+        """Cut the file to the length it had."""
+        if _is_regular(self._descriptor):
+            os.ftruncate(self._descriptor, self._length)
 
-    def close(self) -> None:
-        if self._permit is not None:
-            Path(self._permit).unlink(missing_ok=True)
+    def _make_durable(self) -> None:
+        if _is_regular(self._descriptor):
+            os.fdatasync(self._descriptor)
 
 
 class TargetFile:
@@ -162,7 +160,7 @@ class TargetFile:
             # Who has it locked is writing, and ends the line.
             if _is_regular(descriptor) and _try_flock(descriptor) and self._is_unfinished():
                 log.warning("File %s ended within a line, which is ended now", self._path)
-                _append(descriptor, b"\n")
+                _write(descriptor, b"\n")
         finally:
             os.close(descriptor)
 
@@ -192,8 +190,6 @@ class TargetFile:
             except BaseException:
                 appending.take_back()
                 raise
-            finally:
-                appending.close()
         finally:
             os.close(descriptor)
 
@@ -210,13 +206,5 @@ def _try_flock(descriptor: int) -> bool:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        return False
-    return True
-
-
-def _try_lockf(descriptor: int) -> bool:
-    try:
-        fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (BlockingIOError, PermissionError):
         return False
     return True

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO, ClassVar, Final
 from penstock.api.connector import ConnectorContext, SinkConnector
 from penstock.api.plugin import CONNECT_VERSION
 from penstock.api.sink import FrameSinkTask, SinkBatch, SinkContext
-from penstock.connectors.file.appender import LineAppender, TargetFile, join_lines
+from penstock.connectors.file.appender import Appending, PartWriter, TargetFile, join_lines
 from penstock.connectors.file.config import FileStreamSinkConfig
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ class FileStreamSinkTask(FrameSinkTask):
     """Adds lines to one file. Several tasks may share a file; their batches do not mix."""
 
     java_name: ClassVar[str] = "org.apache.kafka.connect.file.FileStreamSinkTask"
+    takes_pieces = True
 
     def __init__(
         self, *, inline_records: int = INLINE_RECORDS, output: BinaryIO | None = None
@@ -53,7 +54,7 @@ class FileStreamSinkTask(FrameSinkTask):
             if self._is_small(batch) or not _is_local(lines):
                 appending.append(lines.toArrow())
             else:
-                _append_in_workers(lines, appending.kernel())
+                _append_in_workers(lines, appending)
 
     def discard(self, batch: SinkBatch) -> None:
         # write() itself takes a half-written batch back, as it holds the lock that this needs.
@@ -70,12 +71,15 @@ def _lines(batch: SinkBatch) -> DataFrame:
     return batch.frame.select(text.alias("line"))
 
 
-def _append_in_workers(lines: DataFrame, kernel: LineAppender) -> None:
-    from pyspark.sql.types import LongType, StructType
+def _append_in_workers(lines: DataFrame, appending: Appending) -> None:
+    from pyspark.sql.types import IntegerType, StringType, StructType
 
     from penstock.columns.arrow_map import map_in_arrow
 
-    map_in_arrow(lines, kernel, StructType().add("bytes", LongType())).collect()
+    named = StructType().add("number", IntegerType()).add("part", StringType())
+    with appending.parts() as directory:
+        written = map_in_arrow(lines, PartWriter(directory), named).collect()
+        appending.append_parts(part.part for part in sorted(written))
 
 
 def _print(lines: pa.Table, output: BinaryIO) -> None:

@@ -19,13 +19,13 @@ MEGABYTES = 200
 
 KERNELS = """
 import resource, sys
-from penstock.connectors.file.appender import LineAppender
+from penstock.connectors.file.appender import PartWriter
 from penstock.connectors.file.source import RangeReader
 import pyarrow, pyarrow.compute
-list(LineAppender(sys.argv[2], sys.argv[1])(RangeReader(sys.argv[1], 0, 1000, 2000)(iter([]))))
+list(PartWriter(sys.argv[2])(RangeReader(sys.argv[1], 0, 1000, 2000)(iter([]))))
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 lines = RangeReader(sys.argv[1], 0, int(sys.argv[3]), 2000)(iter([]))
-list(LineAppender(sys.argv[2], sys.argv[1])(lines))
+list(PartWriter(sys.argv[2])(lines))
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """
 
@@ -42,7 +42,7 @@ def big_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_kernels_hold_a_few_blocks_only(big_file: Path, tmp_path: Path) -> None:
     size = big_file.stat().st_size
-    command = [sys.executable, "-c", KERNELS, str(big_file), str(tmp_path / "out"), str(size)]
+    command = [sys.executable, "-c", KERNELS, str(big_file), str(tmp_path), str(size)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     assert int(done.stdout) < 60 * 1024
 

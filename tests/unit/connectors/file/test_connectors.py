@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from penstock.api import PartitionKey
-from penstock.connectors.file.appender import LineAppender, TargetFile
+from penstock.connectors.file.appender import PartWriter, TargetFile
 from penstock.connectors.file.sink import FileStreamSinkConnector
 from penstock.connectors.file.source import FileStreamSourceConnector
 from penstock.errors import ConfigError, DataError, RetriableError
@@ -103,24 +103,52 @@ def test_a_file_that_another_task_writes_is_left_alone(tmp_path: Path) -> None:
             raise AssertionError
 
 
-def test_a_worker_that_outlives_its_batch_writes_no_more(tmp_path: Path) -> None:
+def test_parts_are_added_in_their_order(tmp_path: Path) -> None:
     path = tmp_path / "out.txt"
-    lines = pa.RecordBatch.from_arrays([pa.array(["a", "b"])], names=["line"])
-    kernels: list[LineAppender] = []
+    path.write_bytes(b"before\n")
+    with TargetFile(str(path)).exclusive(lambda: False) as appending:
+        with appending.parts() as directory:
+            named = [_part(directory, [f"{number}"] * 2) for number in range(3)]
+            appending.append_parts(named)
+        assert not Path(directory).exists()
+    assert path.read_bytes() == b"before\n0\n0\n1\n1\n2\n2\n"
+
+
+def test_a_worker_that_outlives_its_batch_changes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "out.txt"
+    directories: list[str] = []
 
     def fail_half_way() -> None:
-        with TargetFile(str(path)).exclusive(lambda: False) as appending:
-            kernels.append(appending.kernel())
-            list(kernels[0](iter([lines])))
+        target = TargetFile(str(path))
+        with target.exclusive(lambda: False) as appending, appending.parts() as directory:
+            directories.append(directory)
+            appending.append_parts([_part(directory, ["a", "b"])])
             assert path.read_bytes() == b"a\nb\n"
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
         fail_half_way()
     assert path.read_bytes() == b""
-    with pytest.raises(InterruptedError):
-        list(kernels[0](iter([lines])))
-    assert path.read_bytes() == b""
+    with pytest.raises(FileNotFoundError):
+        _part(directories[0], ["c"])
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_parts_that_a_crash_left_are_removed(tmp_path: Path) -> None:
+    path = tmp_path / "out[1].txt"
+    left, of_another = tmp_path / ".out[1].txt.parts-x", tmp_path / ".out1.txt.parts-x"
+    for directory in (left, of_another):
+        directory.mkdir()
+        (directory / "part").write_bytes(b"half")
+    with TargetFile(str(path)).exclusive(lambda: False) as appending, appending.parts():
+        assert not left.exists()
+        assert of_another.exists()
+
+
+def _part(directory: str, lines: list[str]) -> str:
+    batch = pa.RecordBatch.from_arrays([pa.array(lines)], names=["line"])
+    (named,) = PartWriter(directory)(iter([batch]))
+    return str(named.column("part")[0])
 
 
 def test_importing_the_plugins_does_not_import_spark() -> None:
