@@ -139,7 +139,9 @@ def _grouped(plugins: Plugins) -> Iterator[tuple[str, list[PluginInfo]]]:
 
 
 def _title(info: PluginInfo) -> str:
-    return info.name.rpartition(".")[2].partition("$")[0]
+    # Two vendors have a connector of the same name: `io.aiven.…` is Aiven's.
+    top, vendor, *_ = info.name.split(".")
+    return (vendor.title() if top == "io" else "") + info.name.rpartition(".")[2].partition("$")[0]
 
 
 def _index(described: Iterable[tuple[str, list[PluginInfo]]]) -> str:

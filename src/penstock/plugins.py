@@ -78,6 +78,8 @@ class PluginInfo:
 def _built_in() -> Iterator[PluginInfo]:
     for kind, package, modules in (
         (PluginKind.SINK, "org.apache.kafka.connect.file", _FILE_SINK),
+        (PluginKind.SOURCE, "io.aiven.connect.jdbc", _JDBC_SOURCE),
+        (PluginKind.SOURCE, "io.confluent.connect.jdbc", _JDBC_SOURCE),
         (PluginKind.SOURCE, "org.apache.kafka.connect.file", _FILE_SOURCE),
         (PluginKind.TRANSFORMATION, "org.apache.kafka.connect.transforms", _TRANSFORMS),
         (PluginKind.PREDICATE, "org.apache.kafka.connect.transforms.predicates", _PREDICATES),
@@ -91,6 +93,7 @@ def _built_in() -> Iterator[PluginInfo]:
 
 _FILE_SINK: Final = {"FileStreamSinkConnector": "connectors.file.sink"}
 _FILE_SOURCE: Final = {"FileStreamSourceConnector": "connectors.file.source"}
+_JDBC_SOURCE: Final = {"JdbcSourceConnector": "connectors.jdbc.source.connector"}
 _TRANSFORMS: Final = {
     "InsertField$Key": "transforms.insert_field",
     "InsertField$Value": "transforms.insert_field",

@@ -87,6 +87,20 @@ class Database:
             results.next()
             return int(results.getLong(1))
 
+    def counted(self, sql: str, columns: int) -> tuple[Any, ...] | None:
+        """The one row of a result whose first column is a count; None if that is zero.
+
+        Three calls into the JVM where there is nothing.
+        """
+        with self._translating(sql):
+            results = self._statement(sql).executeQuery()
+            results.next()
+            count = int(results.getLong(1))
+            if not count:
+                return None
+            rest = (_value(results.getObject(number)) for number in range(2, columns + 1))
+            return count, *rest
+
     def execute(self, sql: str, *params: object) -> int:
         """Run a statement that changes something; the number of rows it touched."""
         with self._translating(sql):
@@ -184,6 +198,30 @@ class Database:
                 return tuple(_column(metadata, number) for number in range(1, count + 1))
             finally:
                 statement.close()
+
+    def fingerprint(self, sql: str) -> str | None:
+        """A text that changes with the columns of a result; None if there is no cheap one.
+
+        Asking a driver about each column takes many calls into the JVM; this takes five.
+        """
+        spark_sql = self._jvm.org.apache.spark.sql
+        with self._translating(sql):
+            connection = self._connected()
+            results = self._statement(sql).executeQuery()
+            url = self.dialect.spark_url(self.settings)
+            jdbc = spark_sql.execution.datasources.jdbc.JdbcUtils
+            always_nullable = wall_clock = False
+            try:
+                schema = jdbc.getSchema(
+                    connection,
+                    results,
+                    spark_sql.jdbc.JdbcDialects.get(url),
+                    always_nullable,
+                    wall_clock,
+                )
+            except Py4JJavaError:
+                return None  # Spark has no type for one of them; we may.
+            return str(schema.json())
 
     def primary_key(self, table: TableId) -> tuple[str, ...]:
         """The columns of the primary key, in its order; empty without one."""

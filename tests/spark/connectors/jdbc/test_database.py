@@ -48,9 +48,8 @@ def test_what_is_written_can_be_read(database: Database) -> None:
     with database.transaction():
         assert database.execute(insert, 1, "ü🚰'\\") == 1
         database.execute(insert, 2, None)
-    with pytest.raises(DataError), database.transaction():
-        database.execute(insert, 3, "lost")
-        database.execute(insert, 1, "is there already")
+    with pytest.raises(DataError):
+        half_done(database, insert)
     rows = database.query(f"SELECT * FROM {quote('Odd')} ORDER BY 1")
     assert rows == [(1, "ü🚰'\\"), (2, None)]
     assert database.query(f"SELECT * FROM {quote('Odd')} ORDER BY 1", limit=1) == rows[:1]
@@ -62,6 +61,12 @@ def test_what_is_written_can_be_read(database: Database) -> None:
     assert database.leading_index_columns(found.id) == {"select"}
     names = [(column.name, column.type_name) for column in database.columns(found.id)]
     assert [name for name, _ in names] == ["select", "Ä b"]
+
+
+def half_done(database: Database, insert: str) -> None:
+    with database.transaction():
+        database.execute(insert, 3, "lost")
+        database.execute(insert, 1, "is there already")
 
 
 def test_a_statement_that_is_wrong_names_itself(database: Database) -> None:

@@ -13,14 +13,15 @@ from penstock.data.schema import Schema, SchemaType
 _DRIVER: Final = Driver("org.postgresql.Driver", "org.postgresql:postgresql")
 _UUID: Final = "java.util.UUID"
 
-# Infinity has no number; these are what the driver gives for it, in microseconds cut to 64 bits.
+# Infinity has no number: it becomes about the farthest one there is.
 _MICROS: Final = (
     "CASE WHEN isfinite({0}) THEN (EXTRACT(EPOCH FROM {0}) * 1000000)::bigint"
-    " WHEN {0} > '2000-01-01' THEN 9223372036854775807 ELSE -9223372036854775807 END"
+    " WHEN {0} > '2000-01-01' THEN 9223372036854775000"
+    " WHEN {0} < '2000-01-01' THEN -9223372036854775000 END"
 )
 _DAYS: Final = (
     "CASE WHEN isfinite({0}) THEN {0} - DATE '1970-01-01'"
-    " WHEN {0} > '2000-01-01' THEN 2147483647 ELSE -2147483647 END"
+    " WHEN {0} > '2000-01-01' THEN 2147483647 WHEN {0} < '2000-01-01' THEN -2147483647 END"
 )
 
 

@@ -1,0 +1,87 @@
+"""Rules between the keys of a JDBC source; what one key alone can say is in its declaration."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from penstock.connectors.jdbc.source_config import Mode, SourceConfig, check_mappings
+from penstock.errors import ConfigError
+
+
+def config_errors(config: SourceConfig) -> dict[str, list[str]]:
+    """Messages by key; empty if the configuration holds together."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for name, message in _findings(config):
+        found[name].append(message)
+    return dict(found)
+
+
+def check_config(config: SourceConfig) -> None:
+    """Raise ConfigError with all messages, if there are any."""
+    errors = config_errors(config)
+    if errors:
+        text = "; ".join(message for messages in errors.values() for message in messages)
+        raise ConfigError(text, errors)
+
+
+def _findings(config: SourceConfig) -> Iterator[tuple[str, str]]:
+    if not config.connection_url:
+        yield "connection.url", "connection.url is required: the JDBC URL of the database"
+    if not config.topic_prefix and config.row_source:
+        yield "topic.prefix", "topic.prefix is required with query: it is the name of the topic"
+    yield from _mode_findings(config)
+    yield from _table_findings(config)
+    yield from _expression_findings(config)
+
+
+def _mode_findings(config: SourceConfig) -> Iterator[tuple[str, str]]:
+    if not config.mode:
+        yield "mode", f"mode is required: one of {', '.join(Mode)}"
+        return
+    mode = Mode(config.mode)
+    mapped = getattr(config, "timestamp_columns_mapping", None)
+    if mode.has_timestamp and not config.timestamp_column_name and not mapped:
+        yield "timestamp.column.name", f"timestamp.column.name is required in mode {mode}"
+    named = config.incrementing_column_name
+    if mode.has_incrementing and config.row_source and not named:
+        yield (
+            "incrementing.column.name",
+            "incrementing.column.name is required with query: a query has no auto-increment column",
+        )
+
+
+def _table_findings(config: SourceConfig) -> Iterator[tuple[str, str]]:
+    listed = [config.table_whitelist, config.table_blacklist]
+    patterns = [
+        getattr(config, "table_include_list", []),
+        getattr(config, "table_exclude_list", []),
+    ]
+    if all(listed):
+        yield "table.blacklist", "table.blacklist and table.whitelist are exclusive"
+    if any(listed) and any(patterns):
+        yield (
+            "table.include.list",
+            "table.include.list and table.exclude.list can't be combined with table.whitelist and"
+            " table.blacklist",
+        )
+    if config.row_source and (any(listed) or any(patterns)):
+        yield "query", "query may not be combined with whole-table copying settings"
+    if getattr(config, "query_masked", None) and config.query:
+        yield "query.masked", "query and query.masked are exclusive"
+
+
+def _expression_findings(config: SourceConfig) -> Iterator[tuple[str, str]]:
+    mappings = {
+        "timestamp.columns.mapping": getattr(config, "timestamp_columns_mapping", []),
+        "incrementing.column.mapping": getattr(config, "incrementing_column_mapping", []),
+    }
+    for name, each in mappings.items():
+        try:
+            check_mappings(name, each)
+        except ConfigError as error:
+            yield name, str(error)
+    try:
+        _ = config.include_list, config.exclude_list
+    except ConfigError as error:
+        yield next(iter(error.errors)), str(error)

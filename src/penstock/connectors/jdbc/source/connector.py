@@ -1,0 +1,181 @@
+"""The JDBC source connectors: they choose tables and share them among tasks."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
+
+from penstock.api.connector import ConnectorContext, PartitionKey, SourceConnector
+from penstock.api.plugin import CONNECT_VERSION
+from penstock.connectors.jdbc.database import Database
+from penstock.connectors.jdbc.source.checks import check_config, config_errors
+from penstock.connectors.jdbc.source.positions import check_offset, check_partition
+from penstock.connectors.jdbc.source.selection import (
+    missing_tables,
+    selected_tables,
+    shared,
+    tables_text,
+)
+from penstock.connectors.jdbc.source.task import (
+    TABLES,
+    AivenJdbcSourceTask,
+    ConfluentJdbcSourceTask,
+)
+from penstock.connectors.jdbc.source_config import (
+    AivenSourceConfig,
+    ConfluentSourceConfig,
+    SourceConfig,
+)
+from penstock.connectors.jdbc.tables import TableId
+from penstock.errors import ConfigError, DataError, PenstockError
+
+log = logging.getLogger(__name__)
+
+_STOP_SECONDS: Final = 5.0
+
+
+class TableMonitor:
+    """Looks at the tables of a database from time to time, on a thread of its own."""
+
+    def __init__(self, config: SourceConfig, database: Database, context: ConnectorContext) -> None:
+        self._config = config
+        self._database = database
+        self._context = context
+        self._stopped = threading.Event()
+        self._lock = threading.Lock()
+        self._tables: list[TableId] = []
+        self._told: list[str] = []
+        self._thread = threading.Thread(target=self._run, name="jdbc-tables", daemon=True)
+
+    @property
+    def tables(self) -> list[TableId]:
+        """The tables at the last look."""
+        with self._lock:
+            return self._tables
+
+    def start(self) -> None:
+        """Look for the first time, at once: whoever is refused should know it now."""
+        self._tables = self._look()
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopped.set()
+        if self._thread.is_alive():
+            self._thread.join(_STOP_SECONDS)
+
+    def _run(self) -> None:
+        while not self._stopped.wait(self._config.table_poll_interval_ms / 1000):
+            try:
+                found = self._look()
+            except ConfigError as error:
+                self._context.raise_error(error)
+                return
+            except PenstockError as error:
+                log.warning("Could not look for tables, trying again later: %s", error)
+                continue
+            except Exception:
+                log.warning("Could not look for tables, trying again later", exc_info=True)
+                continue
+            self._take_over(found)
+        self._database.close()
+
+    def _take_over(self, found: list[TableId]) -> None:
+        with self._lock:
+            before, self._tables = self._tables, found
+        if found != before:
+            added = [str(table) for table in found if table not in before]
+            gone = [str(table) for table in before if table not in found]
+            log.info("Tables changed; new: %s; gone: %s", added or "none", gone or "none")
+            self._context.request_task_reconfiguration()
+
+    def _look(self) -> list[TableId]:
+        found = selected_tables(self._database, self._config)
+        missing = missing_tables(found, self._config)
+        if missing != self._told:
+            self._told = missing
+            if missing:
+                log.warning("Tables that are not there (yet): %s", ", ".join(missing))
+        return found
+
+
+class JdbcSource(SourceConnector):
+    """Brings the rows of tables, or of a query, into topics."""
+
+    Config: ClassVar[type[SourceConfig]] = SourceConfig
+    _monitor: TableMonitor | None = None
+
+    def validate(self, config: Mapping[str, str]) -> Mapping[str, list[str]]:
+        try:
+            return config_errors(self.Config.parse(config))
+        except ConfigError:
+            return {}  # What is wrong with single values is told already.
+
+    def start(self, config: Mapping[str, str], context: ConnectorContext) -> None:
+        self._props = dict(config)
+        self._parsed = self.Config.parse(config)
+        check_config(self._parsed)
+        database = Database(
+            self._parsed.connection(config), self._parsed.dialect, _jvm(context.spark)
+        )
+        if self._parsed.row_source:
+            # Whether it can be reached is found out now; the rest is the task's business.
+            database.connect()
+            database.close()
+            return
+        self._monitor = TableMonitor(self._parsed, database, context)
+        self._monitor.start()
+
+    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
+        if self._monitor is None:
+            return [dict(self._props)]
+        groups = shared(self._monitor.tables, max_tasks)
+        if not groups:
+            log.warning("No table to read was found, so there is no task yet")
+        return [{**self._props, TABLES: tables_text(group)} for group in groups]
+
+    def stop(self) -> None:
+        monitor, self._monitor = self._monitor, None
+        if monitor is not None:
+            monitor.stop()
+
+    def alter_offsets(
+        self,
+        config: Mapping[str, str],
+        offsets: Mapping[PartitionKey, Mapping[str, Any] | None],
+    ) -> bool:
+        parsed = self.Config.parse(config)
+        for partition, offset in offsets.items():
+            if offset is None:
+                continue  # Whatever it is, it may be forgotten.
+            check_partition(dict(partition))
+            if parsed.mode == "bulk":
+                raise DataError("in mode bulk there are no offsets: everything is read each time")
+            check_offset(offset)
+        return True
+
+    def exactly_once_supported(self, config: Mapping[str, str]) -> bool | None:
+        return self.Config.parse(config).mode != "bulk"
+
+
+class ConfluentJdbcSourceConnector(JdbcSource):
+    """Brings the rows of tables, or of a query, into topics."""
+
+    java_name = "io.confluent.connect.jdbc.JdbcSourceConnector"
+    version = CONNECT_VERSION
+    Config = ConfluentSourceConfig
+    task_class = ConfluentJdbcSourceTask
+
+
+class AivenJdbcSourceConnector(JdbcSource):
+    """Brings the rows of tables, or of a query, into topics, with Aiven's names for the keys."""
+
+    java_name = "io.aiven.connect.jdbc.JdbcSourceConnector"
+    version = CONNECT_VERSION
+    Config = AivenSourceConfig
+    task_class = AivenJdbcSourceTask
+
+
+def _jvm(spark: Any) -> Any:
+    return spark._jvm  # noqa: SLF001 - pyspark's own way to the JVM

@@ -1,0 +1,164 @@
+"""How Spark reads a column, and how what it read becomes Connect's form of the value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from penstock.columns.types import spark_type
+from penstock.connectors.jdbc.dialects import Dialect, Received
+from penstock.connectors.jdbc.source_config import Granularity
+from penstock.connectors.jdbc.tables import ColumnFacts
+from penstock.data.schema import DATE, TIME, Schema
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+# 1582-10-15 in days: Java's old calendar is the Julian one before it.
+_GREGORIAN: Final = -141_427
+# What is much older than year 0 is PostgreSQL's infinity.
+_OLDEST: Final = -1_000_000
+_DAY_MICROS: Final = 86_400_000_000
+_ISO: Final = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadField:
+    """One field of a record on its way from the database.
+
+    Attributes:
+        name: what the column to read is called in the result: its own name, or a new one if the
+            database converts it, because conditions still need the column as it is.
+        sql: how the database converts it; None if it does not.
+        read_type: the type in which Spark asks the driver for it.
+    """
+
+    column: ColumnFacts
+    schema: Schema
+    name: str
+    sql: str | None
+    received: Received
+    read_type: T.DataType
+
+
+@dataclass(frozen=True, slots=True)
+class TimeRules:
+    """How times of the database become times of records."""
+
+    zone: str = "UTC"
+    granularity: Granularity = Granularity.CONNECT_LOGICAL
+    legacy_calendar: bool = True
+
+
+def read_field(number: int, column: ColumnFacts, schema: Schema, dialect: Dialect) -> ReadField:
+    """How to read a column into a field of this schema; `number` is its place."""
+    selected = dialect.selected(column)
+    converted = selected.sql != dialect.quote(column.name)
+    kind: T.DataType
+    if selected.received is not Received.AS_IS:
+        kind = T.LongType()
+    elif schema.name == DATE:
+        kind = T.DateType()
+    elif schema.name == TIME or column.type in _TIMESTAMPS:
+        kind = T.TimestampNTZType()
+    else:
+        kind = spark_type(schema)
+    return ReadField(
+        column,
+        schema,
+        f"penstock_{number}" if converted else column.name,
+        selected.sql if converted else None,
+        selected.received,
+        kind,
+    )
+
+
+_TIMESTAMPS: Final = frozenset({93, 2014})
+
+
+def field_value(field: ReadField, rules: TimeRules, read: Column) -> Column:
+    """The value of a field in Connect's form, from the column as it was read."""
+    if field.schema.name == DATE:
+        days = F.unix_date(read) if field.received is Received.AS_IS else read.cast("int")
+        return _present(field, _calendar_days(days) if rules.legacy_calendar else days)
+    if field.schema.name == TIME:
+        micros = read
+        if field.received is Received.AS_IS:
+            micros = F.pmod(_micros_of(read), F.lit(_DAY_MICROS))
+        return _present(field, _divided(micros, 1000).cast("int"))
+    if field.column.type in _TIMESTAMPS:
+        micros = _micros_of(read) if field.received is Received.AS_IS else read
+        return _timestamp(field, rules, micros)
+    return read
+
+
+def _timestamp(field: ReadField, rules: TimeRules, wall: Column) -> Column:
+    micros = _calendar_micros(wall) if rules.legacy_calendar else wall
+    if field.received is not Received.UTC_MICROS and rules.zone != "UTC":
+        shifted = F.to_utc_timestamp(F.timestamp_micros(micros), F.lit(rules.zone))
+        micros = F.unix_micros(shifted)
+    nanos = (F.pmod(micros, F.lit(1_000_000)) * 1000).cast("string")
+    match rules.granularity:
+        case Granularity.MICROS_LONG:
+            value = micros
+        case Granularity.NANOS_LONG:
+            value = F.try_multiply(micros, F.lit(1000).cast("long"))
+        case Granularity.MICROS_STRING:
+            value = micros.cast("string")
+        case Granularity.NANOS_STRING:
+            seconds = _divided(micros, 1_000_000).cast("string")
+            value = F.concat(seconds, F.lpad(nanos, 9, "0"))
+        case Granularity.MICROS_ISO:
+            value = F.date_format(F.timestamp_micros(micros), _ISO)
+        case Granularity.NANOS_ISO:
+            value = F.concat(F.date_format(F.timestamp_micros(micros), _ISO), F.lit("000"))
+        case _:
+            value = _divided(micros, 1000)
+    return _present(field, value)
+
+
+def _present(field: ReadField, value: Column) -> Column:
+    """A value where the schema wants one: a zero date in a NOT NULL column is 1970-01-01."""
+    if field.schema.optional:
+        return value
+    zero = F.lit("1970-01-01T00:00:00.000000") if field.schema.type == "string" else F.lit(0)
+    return F.coalesce(value, zero.cast(spark_type(field.schema)))
+
+
+def _micros_of(read: Column) -> Column:
+    # A wall clock, taken as if it were UTC: the session's time zone is.
+    return F.unix_micros(read.cast("timestamp"))
+
+
+def _divided(number: Column, by: int) -> Column:
+    """Division downwards, also of what is before 1970."""
+    whole = number - F.pmod(number, F.lit(by))
+    return F.call_function("div", whole, F.lit(by))
+
+
+def _calendar_days(days: Column) -> Column:
+    """Days as Java's old calendar counts them: before 1582-10-15 it is the Julian one."""
+    old = (days < _GREGORIAN) & (days > _OLDEST)
+    return F.when(old, _julian(days)).otherwise(days).cast("int")
+
+
+def _calendar_micros(micros: Column) -> Column:
+    days = _divided(micros, _DAY_MICROS)
+    julian = _julian(days) * F.lit(_DAY_MICROS) + F.pmod(micros, F.lit(_DAY_MICROS))
+    old = (micros < _GREGORIAN * _DAY_MICROS) & (micros > _OLDEST * _DAY_MICROS)
+    return F.when(old, julian).otherwise(micros)
+
+
+def _julian(days: Column) -> Column:
+    """The day that has the same year, month and day in the Julian calendar."""
+    date = F.date_from_unix_date(days.cast("int"))
+    # Years begin in March, so that the leap day is the last of one.
+    late = F.when(F.month(date) > 2, F.lit(0)).otherwise(F.lit(1))
+    year = (F.year(date) + 4800 - late).cast("long")
+    month = F.month(date) + late * 12 - 3
+    of_year = F.call_function("div", month * 153 + 2, F.lit(5)) + F.dayofmonth(date)
+    number = of_year + year * 365 + F.call_function("div", year, F.lit(4)) - 32083
+    return number - F.lit(2_440_588)

@@ -1,0 +1,141 @@
+"""The SQL of a table's or query's order: what comes after a position, and up to one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from penstock.connectors.jdbc.dialects import Dialect
+from penstock.connectors.jdbc.source.positions import Position
+from penstock.connectors.jdbc.tables import ColumnFacts
+
+#: The name of the sub-select in all our questions.
+WINDOW = "penstock_window"
+
+
+@dataclass(frozen=True, slots=True)
+class Ordering:
+    """The columns that tell new rows from old ones.
+
+    Attributes:
+        source: what stands behind FROM: a table, or a query in parentheses with a name.
+        timestamps: of several, the first that is not null counts.
+        number: the incrementing column.
+        delay_ms: rows younger than this are left for later.
+    """
+
+    dialect: Dialect
+    source: str
+    timestamps: tuple[ColumnFacts, ...] = ()
+    number: ColumnFacts | None = None
+    delay_ms: int = 0
+
+    @property
+    def timestamp_sql(self) -> str:
+        names = [self.dialect.quote(column.name) for column in self.timestamps]
+        return names[0] if len(names) == 1 else f"COALESCE({', '.join(names)})"
+
+    @property
+    def number_sql(self) -> str:
+        return "" if self.number is None else self.dialect.quote(self.number.name)
+
+    @property
+    def order_by(self) -> str:
+        columns = [self.timestamp_sql] if self.timestamps else []
+        columns += [self.number_sql] if self.number else []
+        return f"ORDER BY {', '.join(columns)}"
+
+    # ------------------------------------------------------------------------------ conditions
+
+    def after(self, position: Position) -> list[str]:
+        """What holds for rows behind a position. Without one it only leaves out nulls."""
+        if not self.timestamps:
+            if position.number is None:
+                return [f"{self.number_sql} IS NOT NULL"]
+            return [f"{self.number_sql} > {position.number}"]
+        if position.micros is None:
+            return [f"{self.timestamp_sql} IS NOT NULL"]
+        time, literal = self.timestamp_sql, self._literal(position.micros)
+        if self.number is None:
+            return [f"{time} > {literal}"]
+        if position.number is None:
+            return [f"{time} >= {literal}"]
+        # The first condition is what an index is good for.
+        same = f"{time} = {literal} AND {self.number_sql} > {position.number}"
+        return [f"{time} >= {literal}", f"({time} > {literal} OR ({same}))"]
+
+    def until(self, position: Position) -> list[str]:
+        """What holds for rows up to a position, that row included."""
+        if not self.timestamps:
+            return [f"{self.number_sql} <= {position.number}"]
+        if position.micros is None:
+            return []
+        time, literal = self.timestamp_sql, self._literal(position.micros)
+        if self.number is None or position.number is None:
+            return [f"{time} <= {literal}"]
+        same = f"{time} = {literal} AND {self.number_sql} <= {position.number}"
+        return [f"{time} <= {literal}", f"({time} < {literal} OR ({same}))"]
+
+    @property
+    def settled(self) -> list[str]:
+        """What holds for rows that are old enough to be read."""
+        if not self.timestamps:
+            return []
+        return [f"{self.timestamp_sql} < {self.dialect.now(self.delay_ms, self.timestamps)}"]
+
+    # ------------------------------------------------------------------------------- questions
+
+    def probe(self, position: Position, rows: int, suffix: str = "") -> str:
+        """How many rows are new, counted up to `rows`; the first and the last of these.
+
+        `suffix`: a limit of the user's own.
+        """
+        columns, names = [], []
+        if self.timestamps:
+            columns.append(f"{self._asked(self.timestamp_sql)} AS ts")
+            names.append("ts")
+        if self.number:
+            columns.append(f"{self.number_sql} AS num")
+            names.append("num")
+        conditions = [*self.after(position), *self.settled]
+        window = self._select(", ".join(columns), conditions, self.order_by)
+        window = f"{window} {suffix}" if suffix else self.dialect.limited(window, rows)
+        ends = ", ".join(f"MIN({name}), MAX({name})" for name in names)
+        return f"SELECT COUNT(*), {ends} FROM ({window}) {WINDOW}"
+
+    def row_at(self, position: Position, offset: int) -> str:
+        """The place of the row so many rows behind a position."""
+        column = self._asked(self.timestamp_sql) if self.timestamps else self.number_sql
+        conditions = [*self.after(position), *self.settled]
+        select = self._select(column, conditions, self.order_by)
+        return self.dialect.limited(select, 1, offset=offset)
+
+    def ends(self, position: Position) -> str:
+        """The first and the last place behind a position."""
+        column = self._asked(self.timestamp_sql) if self.timestamps else self.number_sql
+        conditions = [*self.after(position), *self.settled]
+        return self._select(f"MIN({column}), MAX({column})", conditions)
+
+    def last_number(self, micros: int) -> str:
+        """The greatest incrementing number among the rows of one time."""
+        same = f"{self.timestamp_sql} = {self._literal(micros)}"
+        return self._select(f"MAX({self.number_sql})", [same])
+
+    def now(self) -> str:
+        """The database's clock."""
+        return f"SELECT {self._asked(self.dialect.now(0, self.timestamps))}"
+
+    def _select(self, columns: str, conditions: Sequence[str], order: str = "") -> str:
+        where = " AND ".join(conditions)
+        return f"SELECT {columns} FROM {self.source} WHERE {where} {order}".rstrip()
+
+    def _asked(self, timestamp: str) -> str:
+        return self.dialect.timestamp_micros(timestamp, self.timestamps)
+
+    def _literal(self, micros: int) -> str:
+        return self.dialect.timestamp_literal(micros, self.timestamps)
+
+
+def joined(conditions: Sequence[str]) -> str:
+    """Conditions as one."""
+    return " AND ".join(conditions) or "1 = 1"

@@ -1,0 +1,241 @@
+"""The JDBC source's task: table after table, a cheap look, and a frame of what is new."""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from penstock.api.connector import PartitionKey
+from penstock.api.source import FrameSourceTask, SourceBatch, SourceContext
+from penstock.connectors.jdbc.database import Database
+from penstock.connectors.jdbc.source.positions import (
+    QUERY_PARTITION,
+    older_partitions,
+    table_partition,
+)
+from penstock.connectors.jdbc.source.reader import Limits, Reading, RowsReader, Target
+from penstock.connectors.jdbc.source.selection import tables_of
+from penstock.connectors.jdbc.source_config import (
+    AivenSourceConfig,
+    ConfluentSourceConfig,
+    SourceConfig,
+)
+from penstock.connectors.jdbc.tables import TableId
+from penstock.errors import DataError, RetriableError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+log = logging.getLogger(__name__)
+
+#: The property that tells a task its tables.
+TABLES: Final = "tables"
+
+
+class JdbcSourceTask(FrameSourceTask):
+    """Reads its tables in turn; one with a backlog gives way to the others after each chunk."""
+
+    Config: ClassVar[type[SourceConfig]]
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        self._given_limits = limits
+        self._database: Database | None = None
+        self._readers: list[RowsReader] = []
+        self._pending: deque[RowsReader] = deque()
+        self._failures = 0
+
+    def start(self, config: Mapping[str, str], context: SourceContext) -> None:
+        self._config = self.Config.parse(config)
+        self._context = context
+        self._settings = self._config.connection(config)
+        self._dialect = self._config.dialect
+        self.poll_interval_seconds = self._config.poll_interval_ms / 1000
+        self._tables = tables_of(config[TABLES]) if config.get(TABLES) else []
+
+    def read(self) -> SourceBatch | None:
+        try:
+            batch = self._read()
+        except RetriableError as error:
+            self._count_failure(error)
+            raise
+        self._failures = 0
+        return batch
+
+    def stop(self) -> None:
+        database, self._database = self._database, None
+        if database is not None:
+            database.close()
+
+    # ----------------------------------------------------------------------------------- turns
+
+    def _read(self) -> SourceBatch | None:
+        spark = self._context.spark
+        database = self._opened(spark)
+        if not self._pending:
+            self._pending.extend(self._readers)
+        while self._pending:
+            reader = self._pending.popleft()
+            reading = self._look(database, reader)
+            if reading is not None:
+                if reading.more:
+                    self._pending.append(reader)
+                return self._batch(spark, database, reader.target, reading)
+        return None
+
+    def _look(self, database: Database, reader: RowsReader) -> Reading | None:
+        try:
+            return reader.look(database)
+        except DataError:
+            table = reader.target.table
+            if table is None or _exists(database, table):
+                raise
+            log.warning("%s is gone; it is no longer read", reader.target)
+            self._readers.remove(reader)
+            return None
+
+    def _opened(self, spark: SparkSession) -> Database:
+        if self._database is None:
+            database = Database(
+                self._settings,
+                self._dialect,
+                spark._jvm,  # noqa: SLF001 - pyspark's own way to the JVM
+                stopping=lambda: self._context.stopping,
+            )
+            self._readers = self._started_readers(database, self._limits(spark))
+            self._database = database
+        return self._database
+
+    def _started_readers(self, database: Database, limits: Limits) -> list[RowsReader]:
+        readers = []
+        for target in self._targets():
+            reader = RowsReader(target, self._config, limits)
+            try:
+                reader.start(database, self._stored(target))
+            except DataError:
+                if target.table is None or _exists(database, target.table):
+                    raise
+                log.warning("%s is not there; it is not read", target)
+            else:
+                readers.append(reader)
+        return readers
+
+    def _count_failure(self, error: RetriableError) -> None:
+        self._failures += 1
+        limit = self._config.retries
+        if 0 <= limit < self._failures:
+            raise DataError(f"{error}; query.retry.attempts={limit} were in vain") from error
+
+    # --------------------------------------------------------------------------------- targets
+
+    def _targets(self) -> list[Target]:
+        config = self._config
+        if config.row_source:
+            query = config.row_source.strip().rstrip(";")
+            return [Target(f"({query}) penstock_query", config.topic_prefix, QUERY_PARTITION)]
+        return [
+            Target(
+                self._sql_name(table),
+                config.topic_prefix + table.name,
+                table_partition(table),
+                table,
+            )
+            for table in self._tables
+        ]
+
+    def _sql_name(self, table: TableId) -> str:
+        named = table if self._config.qualified_names else TableId(table.name)
+        return self._dialect.qualified(named)
+
+    def _stored(self, target: Target) -> Mapping[str, Any] | None:
+        """The stored offset, also under names that earlier versions and drivers gave."""
+        others = [] if target.table is None else older_partitions(target.table)
+        for partition in (target.partition, *others):
+            offset = self._context.offset(partition)
+            if offset:
+                return offset
+        return None
+
+    def _limits(self, spark: SparkSession) -> Limits:
+        if self._given_limits is not None:
+            return self._given_limits
+        return Limits(readers=spark.sparkContext.defaultParallelism)
+
+    # ----------------------------------------------------------------------------------- batch
+
+    def _batch(
+        self, spark: SparkSession, database: Database, target: Target, reading: Reading
+    ) -> SourceBatch:
+        layout = reading.layout
+        offsets = (
+            {}
+            if reading.position is None
+            else {PartitionKey.of(target.partition): layout.form.offset(reading.position)}
+        )
+        return SourceBatch(
+            self._frame(spark, database, target, reading),
+            target.topic,
+            layout.schema,
+            offsets=offsets,
+            more=bool(self._pending),
+        )
+
+    def _frame(
+        self, spark: SparkSession, database: Database, target: Target, reading: Reading
+    ) -> DataFrame:
+        from pyspark.sql import functions as F
+
+        from penstock.connectors.jdbc.source.fields import TimeRules, field_value
+        from penstock.connectors.jdbc.source.frames import converting, read_frame
+
+        config, fields = self._config, reading.layout.fields
+        options = self._dialect.spark_options(self._settings, database.driver_class)
+        size = self._dialect.fetch_size(self._settings, config.fetch_rows)
+        frame = read_frame(
+            spark,
+            {**options, "fetchsize": str(size)},
+            converting(target.source, fields),
+            fields,
+            reading.parts,
+        )
+        rules = TimeRules(config.db_timezone, config.granularity, config.legacy_calendar)
+        values = [
+            field_value(field, rules, F.col(_quoted(field.name))).alias(field.column.name)
+            for field in fields
+        ]
+        return frame.select(F.struct(*values).alias("value"))
+
+
+class ConfluentJdbcSourceTask(JdbcSourceTask):
+    """The task of Confluent's connector class."""
+
+    java_name: ClassVar[str] = "io.confluent.connect.jdbc.source.JdbcSourceTask"
+    Config = ConfluentSourceConfig
+
+
+class AivenJdbcSourceTask(JdbcSourceTask):
+    """The task of Aiven's connector class."""
+
+    java_name: ClassVar[str] = "io.aiven.connect.jdbc.source.JdbcSourceTask"
+    Config = AivenSourceConfig
+
+
+def _exists(database: Database, table: TableId) -> bool:
+    found = database.tables(
+        (
+            "TABLE",
+            "VIEW",
+            "SYSTEM TABLE",
+            "PARTITIONED TABLE",
+            "FOREIGN TABLE",
+            "MATERIALIZED VIEW",
+        ),
+        catalog=table.catalog,
+        schema=table.schema,
+    )
+    return any(each.id.name == table.name for each in found)
+
+
+def _quoted(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"
