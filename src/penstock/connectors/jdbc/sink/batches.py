@@ -15,14 +15,8 @@ from penstock.connectors.jdbc.dialects.writing import (
     NewColumn,
     WriteMode,
 )
-from penstock.connectors.jdbc.sink.columns import (
-    Form,
-    ValueRules,
-    checked,
-    epoch_schema,
-    selected,
-)
 from penstock.connectors.jdbc.sink.fields import SinkField, fields_of
+from penstock.connectors.jdbc.sink.forms import Form, ValueRules, epoch_schema
 from penstock.connectors.jdbc.sink.loading import FEW_ROWS, Into, Loader, bulk_columns
 from penstock.connectors.jdbc.sink.target import Target
 from penstock.connectors.jdbc.sink_config import SinkConfig
@@ -80,6 +74,8 @@ def rows_by_table(config: SinkConfig, target: Target, batch: SinkBatch) -> Itera
     """The batch's rows for each table; the tables are there, with all columns, when it returns."""
     from pyspark.sql import functions as F
 
+    from penstock.connectors.jdbc.sink.columns import checked
+
     tables = topics_by_table(config, batch)
     size = sum(each.end - each.start for each in batch.ranges)
     for name, topics in tables.items():
@@ -121,12 +117,16 @@ def needs_staging(config: SinkConfig) -> bool:
 
 def load(config: SinkConfig, target: Target, loader: Loader, rows: TableRows) -> int:
     """Put the rows straight into the target."""
+    from penstock.connectors.jdbc.sink.columns import selected
+
     frame = selected(rows.frame, _renamed(rows), value_rules(config, loader.form), staged=False)
     return loader.load(frame, _into(target.dialect.qualified(rows.table), rows), few=rows.few)
 
 
 def stage(config: SinkConfig, target: Target, loader: Loader, rows: TableRows) -> Staged:
     """Put the rows into a staging table of their own."""
+    from penstock.connectors.jdbc.sink.columns import selected
+
     staging = target.writing.staging_id(rows.table, f"{_STAGING}{uuid.uuid4().hex[:16]}")
     name = target.dialect.qualified(staging)
     fields = _renamed(rows)

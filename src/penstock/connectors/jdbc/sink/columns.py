@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any, Final
@@ -14,37 +11,15 @@ from pyspark.sql import functions as F
 
 from penstock.connectors.jdbc.dialects.writing import GONE, SEQUENCE
 from penstock.connectors.jdbc.sink.fields import SinkField
+from penstock.connectors.jdbc.sink.forms import Form, ValueRules, is_epoch
+from penstock.connectors.jdbc.sink.refusals import MARK
 from penstock.data.schema import DATE, TIME, TIMESTAMP, Schema, SchemaType
 from penstock.errors import DataError
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-_MARK: Final = "PENSTOCK-JDBC-SINK "
 _DAY_SECONDS: Final = 86_400
-
-
-class Form(StrEnum):
-    """How values leave Spark."""
-
-    COPY = "copy"  # text for PostgreSQL's COPY
-    LOAD = "load"  # text for MySQL's LOAD DATA
-    JDBC = "jdbc"  # values for java.sql.PreparedStatement
-    SQLITE = "sqlite"  # the same, with times as milliseconds, as SQLite's driver stores them
-
-
-@dataclass(frozen=True, slots=True)
-class ValueRules:
-    """The settings that decide about values."""
-
-    form: Form
-    zone: str = "UTC"
-    #: The zone in which a Date is a day; dates of UTC may be other days elsewhere.
-    date_zone: str = "UTC"
-    replace_nulls: bool = True
-    #: INT64 fields that are timestamps, and how many of their units make a microsecond.
-    epoch_fields: tuple[str, ...] = ()
-    epoch_unit: int = 1
 
 
 def selected(
@@ -66,28 +41,12 @@ def selected(
     return frame.select(*columns)
 
 
-def epoch_schema(field: SinkField, rules: ValueRules) -> Schema:
-    """The schema that counts for the field's column."""
-    if not _is_epoch(field, rules):
-        return field.schema
-    if field.schema.type is not SchemaType.INT64:
-        raise DataError(
-            f"field {field.name} is in timestamp.fields.list, but it is not an INT64; its type"
-            f" is {field.schema.type.name}"
-        )
-    return Schema(SchemaType.INT64, optional=field.schema.optional, name=TIMESTAMP, version=1)
-
-
-def _is_epoch(field: SinkField, rules: ValueRules) -> bool:
-    return field.path[0] == "value" and field.path[-1] in rules.epoch_fields
-
-
 def _column(field: SinkField, rules: ValueRules) -> Column:
     whole, *inner = field.path
     column = reduce(lambda outer, name: outer.getField(name), inner, F.col(whole))
     if rules.replace_nulls and field.schema.default is not None:
         column = F.coalesce(column, F.lit(field.schema.default))
-    if _is_epoch(field, rules):
+    if is_epoch(field, rules):
         # Down, also before 1970: the remainder of a whole division goes towards zero.
         micros = (column - F.pmod(column, F.lit(rules.epoch_unit))) / F.lit(rules.epoch_unit)
         return _moment(F.timestamp_micros(micros.cast("long")), rules)
@@ -203,18 +162,6 @@ def checked(frame: DataFrame, fields: Sequence[SinkField], *, deletes: bool) -> 
         return frame
     why = F.coalesce(*(F.when(bad, F.lit(text)) for bad, text in asked))
     place = F.struct("topic", "partition", "offset", why.alias("why"))
-    refused = F.raise_error(F.concat(F.lit(_MARK), F.to_json(place))).cast("boolean")
+    refused = F.raise_error(F.concat(F.lit(MARK), F.to_json(place))).cast("boolean")
     any_bad = reduce(or_, (bad for bad, _ in asked))
     return frame.filter(F.when(any_bad, refused).otherwise(F.lit(True)))
-
-
-def refused_record(error: BaseException) -> DataError | None:
-    """The error of a record that checked() refused, if that is why a job failed."""
-    text = str(error)
-    at = text.find(_MARK)
-    if at < 0:
-        return None
-    found, _ = json.JSONDecoder(strict=False).raw_decode(text, at + len(_MARK))
-    return DataError(
-        f"record {found['topic']}-{found['partition']}, offset {found['offset']}: {found['why']}"
-    )

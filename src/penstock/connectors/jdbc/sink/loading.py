@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from penstock.connectors.jdbc.database import Database
-from penstock.connectors.jdbc.sink.columns import Form
+from penstock.connectors.jdbc.sink.forms import Form
 from penstock.connectors.jdbc.sink.spool import Part, Spool
 from penstock.errors import DataError
 

@@ -19,7 +19,7 @@ from penstock.connectors.jdbc.dialects.writing import (
     Writing,
 )
 from penstock.connectors.jdbc.settings import ConnectionSettings
-from penstock.connectors.jdbc.sink.columns import Form
+from penstock.connectors.jdbc.sink.forms import Form
 from penstock.connectors.jdbc.sink.loading import (
     BatchLoader,
     CopyLoader,

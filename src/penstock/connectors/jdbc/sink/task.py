@@ -13,9 +13,9 @@ from penstock.api.sink import FrameSinkTask, SinkBatch, SinkContext
 from penstock.connectors.jdbc.settings import ConnectionSettings
 from penstock.connectors.jdbc.sink import batches
 from penstock.connectors.jdbc.sink.batches import Staged, TableRows
-from penstock.connectors.jdbc.sink.columns import refused_record
 from penstock.connectors.jdbc.sink.loading import Loader
 from penstock.connectors.jdbc.sink.offsets import MovedOnError, OffsetTable
+from penstock.connectors.jdbc.sink.refusals import refused_record
 from penstock.connectors.jdbc.sink.spool import Spool, remove_leftovers
 from penstock.connectors.jdbc.sink.target import Target, open_database
 from penstock.connectors.jdbc.sink_config import AivenSinkConfig, JdbcSinkConfig, SinkConfig
