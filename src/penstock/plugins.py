@@ -77,6 +77,8 @@ class PluginInfo:
 
 def _built_in() -> Iterator[PluginInfo]:
     for kind, package, modules in (
+        (PluginKind.SINK, "io.aiven.connect.jdbc", _JDBC_SINK),
+        (PluginKind.SINK, "io.confluent.connect.jdbc", _JDBC_SINK),
         (PluginKind.SINK, "org.apache.kafka.connect.file", _FILE_SINK),
         (PluginKind.SOURCE, "io.aiven.connect.jdbc", _JDBC_SOURCE),
         (PluginKind.SOURCE, "io.confluent.connect.jdbc", _JDBC_SOURCE),
@@ -92,6 +94,7 @@ def _built_in() -> Iterator[PluginInfo]:
 
 
 _FILE_SINK: Final = {"FileStreamSinkConnector": "connectors.file.sink"}
+_JDBC_SINK: Final = {"JdbcSinkConnector": "connectors.jdbc.sink.connector"}
 _FILE_SOURCE: Final = {"FileStreamSourceConnector": "connectors.file.source"}
 _JDBC_SOURCE: Final = {"JdbcSourceConnector": "connectors.jdbc.source.connector"}
 _TRANSFORMS: Final = {
