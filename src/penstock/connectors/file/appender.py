@@ -10,9 +10,8 @@ import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -42,42 +41,6 @@ def join_lines(lines: pa.Array) -> memoryview:
     _, offsets, data = whole.buffers()
     places = memoryview(offsets).cast("q")
     return memoryview(data)[places[whole.offset] : places[whole.offset + len(whole)]]
-
-
-@dataclass(frozen=True, slots=True)
-class PartWriter:
-    """The Arrow kernel that writes a Spark partition's lines to a part of its own.
-
-    Runs in Spark's Python workers. One may outlive its failed job for a moment: its part is
-    then no longer anybody's, or its directory is gone.
-    """
-
-    directory: str
-
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        import pyarrow as pa
-        from pyspark import TaskContext
-
-        context = TaskContext.get()
-        number = 0 if context is None else context.partitionId()
-        with tempfile.NamedTemporaryFile(dir=self.directory, delete=False, buffering=0) as part:
-            for block in _blocks(batches):
-                _write(part.fileno(), block)
-        named = [pa.array([number], pa.int32()), pa.array([part.name], pa.string())]
-        yield pa.RecordBatch.from_arrays(named, names=["number", "part"])
-
-
-def _blocks(batches: Iterator[pa.RecordBatch]) -> Iterator[bytes]:
-    held: list[memoryview] = []
-    size = 0
-    for batch in batches:
-        held.append(join_lines(batch.column(0)))
-        size += len(held[-1])
-        if size >= _WRITE_BYTES:
-            yield b"".join(held)
-            held, size = [], 0
-    if held:
-        yield b"".join(held)
 
 
 def _write(descriptor: int, block: bytes | memoryview) -> None:
@@ -121,10 +84,10 @@ class Appending:
         finally:
             shutil.rmtree(made, ignore_errors=True)
 
-    def append_parts(self, parts: Iterable[str]) -> None:
-        """Add the parts one after the other."""
-        for part in parts:
-            with Path(part).open("rb", buffering=0) as stream:
+    def append_parts(self, directory: str) -> None:
+        """Add what Spark wrote to the directory, in the order of its partitions."""
+        for part in sorted(Path(directory).glob("part-*")):
+            with part.open("rb", buffering=0) as stream:
                 while block := stream.read(_WRITE_BYTES):
                     _write(self._descriptor, block)
         self._make_durable()

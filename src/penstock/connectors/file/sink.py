@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO, ClassVar, Final
 from penstock.api.connector import ConnectorContext, SinkConnector
 from penstock.api.plugin import CONNECT_VERSION
 from penstock.api.sink import FrameSinkTask, SinkBatch, SinkContext
-from penstock.connectors.file.appender import Appending, PartWriter, TargetFile, join_lines
+from penstock.connectors.file.appender import Appending, TargetFile, join_lines
 from penstock.connectors.file.config import FileStreamSinkConfig
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# So few lines are fetched and written here sooner than a Python worker of Spark begins.
+# So few lines are fetched and written here sooner than Spark has opened a file.
 INLINE_RECORDS: Final = 1000
 
 
@@ -54,7 +54,7 @@ class FileStreamSinkTask(FrameSinkTask):
             if self._is_small(batch) or not _is_local(lines):
                 appending.append(lines.toArrow())
             else:
-                _append_in_workers(lines, appending)
+                _append_in_spark(lines, appending)
 
     def discard(self, batch: SinkBatch) -> None:
         # write() itself takes a half-written batch back, as it holds the lock that this needs.
@@ -71,15 +71,11 @@ def _lines(batch: SinkBatch) -> DataFrame:
     return batch.frame.select(text.alias("line"))
 
 
-def _append_in_workers(lines: DataFrame, appending: Appending) -> None:
-    from pyspark.sql.types import IntegerType, StringType, StructType
-
-    from penstock.columns.arrow_map import map_in_arrow
-
-    named = StructType().add("number", IntegerType()).add("part", StringType())
+def _append_in_spark(lines: DataFrame, appending: Appending) -> None:
     with appending.parts() as directory:
-        written = map_in_arrow(lines, PartWriter(directory), named).collect()
-        appending.append_parts(part.part for part in sorted(written))
+        text = lines.write.mode("append").option("lineSep", "\n").option("compression", "none")
+        text.option("maxRecordsPerFile", "0").text(f"file://{directory}")
+        appending.append_parts(directory)
 
 
 def _print(lines: pa.Table, output: BinaryIO) -> None:
