@@ -17,7 +17,10 @@ _STREAM: Final = -(2**31)
 # stumble over zero dates, for which these give NULL.
 _EXPRESSIONS: Final = {
     SqlType.DATE: ("TO_DAYS({}) - 719528", Received.DAYS),
-    SqlType.TIME: ("TIME_TO_SEC({0}) * 1000000 + MICROSECOND({0})", Received.TIME_MICROS),
+    SqlType.TIME: (
+        "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', ADDTIME('1970-01-01 00:00:00', {}))",
+        Received.TIME_MICROS,
+    ),
     SqlType.TIMESTAMP: ("TIMESTAMPDIFF(MICROSECOND, '1970-01-01', {})", Received.WALL_MICROS),
 }
 
