@@ -76,14 +76,12 @@ class Database:
             DataError: the database refuses the statement.
         """
         with self._translating(sql):
-            statement = self._statement(sql)
-            _bind(self._jvm, statement, params)
-            return _rows(statement.executeQuery(), limit)
+            return _rows(self._asked(sql, params), limit)
 
     def first_number(self, sql: str) -> int:
         """The first column of the first row, a whole number. The cheapest question there is."""
         with self._translating(sql):
-            results = self._statement(sql).executeQuery()
+            results = self._asked(sql)
             results.next()
             return int(results.getLong(1))
 
@@ -93,7 +91,7 @@ class Database:
         Three calls into the JVM where there is nothing.
         """
         with self._translating(sql):
-            results = self._statement(sql).executeQuery()
+            results = self._asked(sql)
             results.next()
             count = int(results.getLong(1))
             if not count:
@@ -191,9 +189,10 @@ class Database:
     def columns_of(self, sql: str) -> tuple[ColumnFacts, ...]:
         """The columns of a query's result."""
         with self._translating(sql):
-            statement = self._connected().prepareStatement(sql)
+            # A plain statement: of a prepared one, PostgreSQL refuses a result that has changed.
+            statement = self._connected().createStatement()
             try:
-                metadata = statement.getMetaData() or statement.executeQuery().getMetaData()
+                metadata = statement.executeQuery(sql).getMetaData()
                 count = metadata.getColumnCount()
                 return tuple(_column(metadata, number) for number in range(1, count + 1))
             finally:
@@ -202,26 +201,25 @@ class Database:
     def fingerprint(self, sql: str) -> str | None:
         """A text that changes with the columns of a result; None if there is no cheap one.
 
-        Asking a driver about each column takes many calls into the JVM; this takes five.
+        Asking a driver about each column takes many calls into the JVM; this takes a few.
         """
         spark_sql = self._jvm.org.apache.spark.sql
+        dialect = spark_sql.jdbc.JdbcDialects.get(self.dialect.spark_url(self.settings))
+        always_nullable = wall_clock = False
         with self._translating(sql):
             connection = self._connected()
-            results = self._statement(sql).executeQuery()
-            url = self.dialect.spark_url(self.settings)
-            jdbc = spark_sql.execution.datasources.jdbc.JdbcUtils
-            always_nullable = wall_clock = False
+            statement = connection.createStatement()
             try:
-                schema = jdbc.getSchema(
-                    connection,
-                    results,
-                    spark_sql.jdbc.JdbcDialects.get(url),
-                    always_nullable,
-                    wall_clock,
+                schema = spark_sql.execution.datasources.jdbc.JdbcUtils.getSchema(
+                    connection, statement.executeQuery(sql), dialect, always_nullable, wall_clock
                 )
-            except Py4JJavaError:
+                return str(schema.json())
+            except Py4JJavaError as error:
+                if _sql_exception(error.java_exception) is not None:
+                    raise
                 return None  # Spark has no type for one of them; we may.
-            return str(schema.json())
+            finally:
+                statement.close()
 
     def primary_key(self, table: TableId) -> tuple[str, ...]:
         """The columns of the primary key, in its order; empty without one."""
@@ -340,6 +338,23 @@ class Database:
             time.sleep(min(_WAIT_SECONDS, seconds))
         if self._stopping():
             raise RetriableError("the task is stopping")
+
+    def _asked(self, sql: str, params: Sequence[object] = ()) -> Any:
+        """The result of a kept statement; one that has grown stale is made anew."""
+        kept = sql in self._prepared
+        try:
+            return self._answer(sql, params)
+        except Py4JJavaError:
+            if not kept:
+                raise
+            # A table that was altered leaves plans behind that no longer work.
+            self._prepared.pop(sql).close()
+            return self._answer(sql, params)
+
+    def _answer(self, sql: str, params: Sequence[object]) -> Any:
+        statement = self._statement(sql)
+        _bind(self._jvm, statement, params)
+        return statement.executeQuery()
 
     def _statement(self, sql: str) -> Any:
         statement = self._prepared.get(sql)

@@ -1,0 +1,441 @@
+"""What is new: the modes of the JDBC source, its offsets and its edges."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from penstock.api import PartitionKey
+from penstock.connectors.jdbc.source.reader import Limits
+from penstock.errors import ConfigError, DataError, RetriableError
+from penstock.testing.databases import FreshDatabase, MariaDb
+from penstock.testing.waiting import eventually
+from tests.spark.connectors.jdbc.sources import World, source
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+BY_ID = {"mode": "incrementing", "incrementing.column.name": "id"}
+BY_TIME = {"mode": "timestamp", "timestamp.column.name": "at"}
+BY_BOTH = {**BY_ID, **BY_TIME, "mode": "timestamp+incrementing"}
+
+
+@pytest.fixture(params=["mariadb", "postgresql"])
+def database(request: pytest.FixtureRequest) -> FreshDatabase:
+    fresh: FreshDatabase = request.getfixturevalue(request.param)
+    return fresh
+
+
+@pytest.fixture
+def world(spark: SparkSession) -> World:
+    return World(spark)
+
+
+def ids(rows: list[dict[str, Any]] | None) -> list[int]:
+    return [row["id"] for row in rows or []]
+
+
+def partition(database: FreshDatabase, table: str) -> dict[str, str]:
+    schema = "public." if database.url.startswith("jdbc:postgresql") else ""
+    return {"protocol": "1", "table": f"{database.name}.{schema}{table}"}
+
+
+def test_incrementing(database: FreshDatabase, world: World) -> None:
+    database.sql("CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (-3), (1), (2)")
+    config = {**database.config, **BY_ID}
+    with source(world, config) as made:
+        assert ids(made.read()) == [-3, 1, 2]
+        assert made.read() is None
+        database.sql("INSERT INTO t VALUES (5), (3)")
+        assert ids(made.read()) == [3, 5]
+        assert made.offsets == [(partition(database, "t"), {"incrementing": 5})]
+        # What comes late with a lower number is not read.
+        database.sql("INSERT INTO t VALUES (4), (6)")
+        assert ids(made.read()) == [6]
+    with source(world, config) as made:
+        assert made.read() is None
+        world.put(partition(database, "t"), {"incrementing": 2})
+        made.restart_task()
+        assert ids(made.read()) == [3, 4, 5, 6]
+
+
+def test_the_auto_increment_column_is_found(database: FreshDatabase, world: World) -> None:
+    serial = "SERIAL" if "postgresql" in database.url else "INT AUTO_INCREMENT"
+    database.sql(f"CREATE TABLE t (a INT, id {serial} PRIMARY KEY); INSERT INTO t (a) VALUES (7)")
+    with source(world, {**database.config, "mode": "incrementing"}) as made:
+        assert made.read() == [{"a": 7, "id": 1}]
+
+
+def test_timestamp(database: FreshDatabase, world: World) -> None:
+    database.sql(
+        "CREATE TABLE t (id INT, at TIMESTAMP(3) NOT NULL);"
+        "INSERT INTO t VALUES (2, '2020-01-01 00:00:00.001'), (1, '2020-01-01 00:00:00.000')"
+    )
+    with source(world, {**database.config, **BY_TIME}) as made:
+        assert ids(made.read()) == [1, 2]
+        offset = {"timestamp_nanos": 1_000_000, "timestamp": 1577836800001}
+        assert made.offsets == [(partition(database, "t"), offset)]
+        assert made.read() is None
+        database.sql(
+            "UPDATE t SET at = '2020-01-01 00:00:00.002' WHERE id = 1;"
+            "INSERT INTO t VALUES (3, '2037-01-01 00:00:00')"
+        )
+        # What is of the future waits for it.
+        assert ids(made.read()) == [1]
+        assert made.read() is None
+
+
+def test_rows_of_one_time_are_never_cut(database: FreshDatabase, world: World) -> None:
+    """A chunk ends behind all rows of its last time, however many there are."""
+    rows = ", ".join(f"({n}, '2020-01-01 00:00:0{n // 10}')" for n in range(40))
+    database.sql(
+        "CREATE TABLE t (id INT PRIMARY KEY, at TIMESTAMP NOT NULL); CREATE INDEX i ON t (at);"
+        f"INSERT INTO t VALUES {rows}"
+    )
+    small = Limits(counted_rows=5, chunk_rows=7, shared_rows=1000)
+    for mode in (BY_TIME, BY_BOTH):
+        world.offsets.clear()
+        with source(world, {**database.config, **mode}, limits=small) as made:
+            assert sorted(ids(made.read_all())) == list(range(40))
+            assert len(made.batches) >= 4
+            assert made.read() is None
+
+
+def test_timestamp_and_incrementing(database: FreshDatabase, world: World) -> None:
+    database.sql(
+        "CREATE TABLE t (id INT PRIMARY KEY, at TIMESTAMP NOT NULL);"
+        "INSERT INTO t VALUES (2, '2020-01-01'), (1, '2020-01-01'), (3, '2019-01-01')"
+    )
+    config = {**database.config, **BY_BOTH}
+    with source(world, config) as made:
+        assert ids(made.read()) == [3, 1, 2]
+        expected = {"timestamp_nanos": 0, "timestamp": 1577836800000, "incrementing": 2}
+        assert made.offsets == [(partition(database, "t"), expected)]
+        # The same time with a greater number is new, an old row that was changed too.
+        database.sql("INSERT INTO t VALUES (4, '2020-01-01')")
+        assert ids(made.read()) == [4]
+        database.sql("UPDATE t SET at = '2020-01-02' WHERE id = 3")
+        assert ids(made.read()) == [3]
+    with source(world, config) as made:
+        assert made.read() is None
+
+
+def test_the_first_timestamp_that_is_not_null_counts(database: FreshDatabase, world: World) -> None:
+    database.sql(
+        "CREATE TABLE t (id INT PRIMARY KEY, changed TIMESTAMP NULL, made TIMESTAMP NOT NULL);"
+        "INSERT INTO t VALUES (1, '2020-03-01', '2020-01-01'), (2, NULL, '2020-02-01')"
+    )
+    config = {**database.config, **BY_TIME, "timestamp.column.name": "changed,made"}
+    with source(world, config) as made:
+        assert ids(made.read()) == [2, 1]
+        assert made.read() is None
+
+
+def test_young_rows_wait_for_the_delay(database: FreshDatabase, world: World) -> None:
+    hour, half = (
+        ("'1 hour'", "'30 minutes'") if "postgresql" in database.url else ("1 HOUR", "30 MINUTE")
+    )
+    database.sql(
+        "CREATE TABLE t (id INT PRIMARY KEY, at TIMESTAMP NOT NULL);"
+        f"INSERT INTO t VALUES (1, LOCALTIMESTAMP), (2, LOCALTIMESTAMP - INTERVAL {hour})"
+    )
+    delayed = {**database.config, **BY_TIME, "timestamp.delay.interval.ms": "600000"}
+    with source(world, delayed) as made:
+        assert ids(made.read()) == [2]
+        # A transaction that took its time to commit is still in time.
+        database.sql(f"INSERT INTO t VALUES (3, LOCALTIMESTAMP - INTERVAL {half})")
+        assert ids(made.read()) == [3]
+        assert made.read() is None
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "expected"),
+    [
+        ("timestamp.initial", "1577836800000", [2]),
+        ("timestamp.initial", "-1", []),
+    ],
+)
+def test_where_to_begin(
+    mariadb: FreshDatabase, world: World, key: str, value: str, expected: list[int]
+) -> None:
+    mariadb.sql(
+        "CREATE TABLE t (id INT PRIMARY KEY, at DATETIME NOT NULL);"
+        "INSERT INTO t VALUES (1, '2020-01-01'), (2, '2020-01-02')"
+    )
+    with source(world, {**mariadb.config, **BY_TIME, key: value}) as made:
+        assert ids(made.read()) == expected
+
+
+def test_aivens_names(mariadb: FreshDatabase, world: World) -> None:
+    mariadb.sql("CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1), (2), (3)")
+    config = {
+        **mariadb.config,
+        **BY_ID,
+        "connector.class": "io.aiven.connect.jdbc.JdbcSourceConnector",
+        "incrementing.initial": "1",
+        "sql.quote.identifiers": "false",
+        "table.names.qualify": "false",
+    }
+    with source(world, config) as made:
+        assert ids(made.read()) == [2, 3]
+
+
+def test_bulk(database: FreshDatabase, world: World) -> None:
+    database.sql("CREATE TABLE t (id INT PRIMARY KEY); CREATE TABLE u (id INT)")
+    shares = Limits(shared_rows=10, readers=3)
+    with source(world, {**database.config, "mode": "bulk"}, limits=shares) as made:
+        # Nothing is there, so there is nothing for Spark to do.
+        assert made.read() is None
+        values = ", ".join(f"({n})" for n in range(100))
+        database.sql(f"INSERT INTO t VALUES {values}; INSERT INTO u VALUES (7)")
+        for _ in range(2):
+            assert sorted(ids(made.read())) == list(range(100))
+            assert made.batches[-1].frame.rdd.getNumPartitions() == 3
+            assert made.batches[-1].more
+            assert ids(made.read()) == [7]
+            assert not made.batches[-1].more
+        assert made.offsets == []
+
+
+def test_a_query_with_a_join(database: FreshDatabase, world: World) -> None:
+    database.sql(
+        "CREATE TABLE t (id INT PRIMARY KEY, k INT); CREATE TABLE u (k INT, name VARCHAR(9));"
+        "INSERT INTO t VALUES (1, 1), (2, 2), (3, 1); INSERT INTO u VALUES (1, 'a'), (2, 'b')"
+    )
+    query = "SELECT t.id, u.name FROM t JOIN u ON t.k = u.k WHERE t.id <> 2;"
+    with source(world, {**database.config, **BY_ID, "query": query}) as made:
+        assert made.read() == [{"id": 1, "name": "a"}, {"id": 3, "name": "a"}]
+        assert made.batches[0].topic == "t-"
+        schema = made.batches[0].value_schema
+        assert schema is not None
+        assert schema.name is None
+        assert made.offsets == [({"query": "query"}, {"incrementing": 3})]
+        database.sql("INSERT INTO t VALUES (4, 2)")
+        assert made.read() == [{"id": 4, "name": "b"}]
+        # The seeds' way to rewind.
+        world.put({"query": "query"}, {"incrementing": 1})
+        made.restart_task()
+        assert ids(made.read()) == [3, 4]
+    bulk = {**database.config, "mode": "bulk", "query": "SELECT COUNT(*) AS n FROM t"}
+    with source(world, bulk) as made:
+        assert made.read() == [{"n": 4}]
+
+
+def test_a_limit_of_the_users_own(database: FreshDatabase, world: World) -> None:
+    database.sql(
+        "CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1), (2), (3), (4), (5)"
+    )
+    with source(world, {**database.config, **BY_ID, "query.suffix": "LIMIT 2"}) as made:
+        assert [ids(made.read()) for _ in range(3)] == [[1, 2], [3, 4], [5]]
+        assert made.read() is None
+
+
+def test_a_backlog_is_read_in_chunks_by_several_readers(
+    database: FreshDatabase, world: World
+) -> None:
+    """And whoever is killed in between goes on behind the last chunk."""
+    values = ", ".join(f"({n})" for n in range(0, 3000, 3))
+    database.sql(f"CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES {values}")
+    limits = Limits(counted_rows=20, chunk_rows=300, shared_rows=50, readers=4)
+    config = {**database.config, **BY_ID}
+    with source(world, config, limits=limits) as made:
+        first = ids(made.read())
+        assert made.batches[0].more
+        assert made.batches[0].frame.rdd.getNumPartitions() == 4
+        assert 200 < len(first) < 400
+    with source(world, config, limits=limits) as made:
+        rest = ids(made.read_all())
+        assert sorted(first + rest) == list(range(0, 3000, 3))
+        assert made.offsets == [(partition(database, "t"), {"incrementing": 2997})]
+    world.offsets.clear()
+    with source(world, {**config, "parallel.reads": "false"}, limits=limits) as made:
+        assert ids(made.read_all()) == list(range(0, 3000, 3))
+        assert len(made.batches) > 3
+
+
+def test_chunks_by_time_with_several_readers(database: FreshDatabase, world: World) -> None:
+    sequence = "generate_series(0, 999) AS s(seq)" if "postgres" in database.url else "seq_0_to_999"
+    seconds = "seq * INTERVAL '1 second'" if "postgres" in database.url else "INTERVAL seq SECOND"
+    database.sql(
+        "CREATE TABLE t (id INT PRIMARY KEY, at TIMESTAMP NOT NULL); CREATE INDEX i ON t (at);"
+        f"INSERT INTO t SELECT seq, TIMESTAMP '2020-01-01 00:00:00' + {seconds} FROM {sequence}"
+    )
+    limits = Limits(counted_rows=20, chunk_rows=300, shared_rows=50, readers=3)
+    with source(world, {**database.config, **BY_BOTH}, limits=limits) as made:
+        assert sorted(ids(made.read_all())) == list(range(1000))
+        assert made.batches[0].frame.rdd.getNumPartitions() == 3
+        assert len(made.batches) >= 3
+
+
+def test_offsets_of_other_forms_are_continued(postgresql: FreshDatabase, world: World) -> None:
+    postgresql.sql("CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1), (2), (3)")
+    for old in ({"table": "t"}, {"protocol": "1", "table": "public.t"}):
+        world.offsets.clear()
+        world.put(old, {"incrementing": 2})
+        with source(world, {**postgresql.config, **BY_ID}) as made:
+            assert ids(made.read()) == [3]
+
+
+def test_a_new_column_is_noticed(database: FreshDatabase, world: World) -> None:
+    database.sql("CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1)")
+    with source(world, {**database.config, **BY_ID}) as made:
+        assert made.read() == [{"id": 1}]
+        database.sql("ALTER TABLE t ADD COLUMN name VARCHAR(9); INSERT INTO t VALUES (2, 'x')")
+        assert made.read() == [{"id": 2, "name": "x"}]
+
+
+def test_tables_come_and_go(database: FreshDatabase, world: World) -> None:
+    database.sql("CREATE TABLE a (id INT PRIMARY KEY); CREATE TABLE b (id INT PRIMARY KEY)")
+    config = {**database.config, **BY_ID, "table.poll.interval.ms": "100"}
+    with source(world, config) as made:
+        groups = [each["tables"] for each in made.connector.task_configs(5)]
+        assert len(groups) == 2
+        assert made.read() is None
+        database.sql("DROP TABLE a; CREATE TABLE c (id INT PRIMARY KEY); INSERT INTO c VALUES (1)")
+        # Until the connector notices, the task lets the table go by itself.
+        assert made.read() is None
+        eventually(lambda: world.reconfigured)
+        eventually(lambda: len(made.connector.task_configs(1)) == 1)
+        made.restart_task()
+        assert ids(made.read()) == [1]
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ({}, ["a", "b", "c_1"]),
+        ({"table.whitelist": "b,nowhere"}, ["b"]),
+        ({"table.blacklist": "b"}, ["a", "c_1"]),
+        ({"table.include.list": r".*\.(a|c_.*)"}, ["a", "c_1"]),
+        ({"table.include.list": r".*", "table.exclude.list": r".*_\d"}, ["a", "b"]),
+        ({"table.types": "VIEW"}, ["v"]),
+        ({"catalog.pattern": "nobody"}, []),
+    ],
+)
+def test_which_tables(
+    mariadb: FreshDatabase, world: World, keys: dict[str, str], expected: list[str]
+) -> None:
+    mariadb.sql(
+        "CREATE TABLE a (id INT); CREATE TABLE b (id INT); CREATE TABLE c_1 (id INT);"
+        "CREATE VIEW v AS SELECT * FROM a"
+    )
+    from penstock.connectors.jdbc.source.connector import ConfluentJdbcSourceConnector
+    from penstock.connectors.jdbc.source.selection import tables_of
+
+    connector = ConfluentJdbcSourceConnector()
+    connector.start({**mariadb.config, "mode": "bulk", "topic.prefix": "t-", **keys}, world)
+    found = [
+        table.name for each in connector.task_configs(1) for table in tables_of(each["tables"])
+    ]
+    connector.stop()
+    assert found == expected
+
+
+def test_odd_names(database: FreshDatabase, world: World) -> None:
+    quote = '"' if "postgresql" in database.url else "`"
+    table, column, time = (f"{quote}{name}{quote}" for name in ("Select, ü", "From`Where", "At.x"))
+    column = column if quote == '"' else "`From``Where`"
+    database.sql(
+        f"CREATE TABLE {table} ({column} INT PRIMARY KEY, {time} TIMESTAMP NOT NULL);"
+        f"INSERT INTO {table} VALUES (1, '2020-01-01')"
+    )
+    config = {
+        **database.config,
+        "mode": "timestamp+incrementing",
+        "incrementing.column.name": "From`Where",
+        "timestamp.column.name": "At.x",
+    }
+    with source(world, config) as made:
+        assert made.read() == [{"From`Where": 1, "At.x": 1577836800000}]
+        assert made.batches[0].topic == "t-Select, ü"
+        assert made.read() is None
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({**BY_ID, "incrementing.column.name": "nope"}, "has no column nope"),
+        ({**BY_TIME, "timestamp.column.name": "nope"}, "has no column nope"),
+        ({"mode": "incrementing"}, "0 auto-increment columns"),
+        ({**BY_ID, "incrementing.column.name": "at"}, "at may be null"),
+        (BY_TIME, "at may be null"),
+    ],
+)
+def test_a_mode_that_a_table_can_not_have(
+    mariadb: FreshDatabase, world: World, keys: dict[str, str], message: str
+) -> None:
+    mariadb.sql("CREATE TABLE t (id INT PRIMARY KEY, at DATETIME)")
+    with (
+        source(world, {**mariadb.config, **keys}) as made,
+        pytest.raises(ConfigError, match=message),
+    ):
+        made.read()
+
+
+def test_wrong_queries_and_databases(mariadb: FreshDatabase, world: World) -> None:
+    wrong = {**mariadb.config, "mode": "bulk", "query": "SELECT * FROM nowhere"}
+    with source(world, wrong) as made, pytest.raises(DataError, match="nowhere"):
+        made.read()
+    other = mariadb.url.replace(mariadb.name, "nix")
+    with (
+        pytest.raises((ConfigError, DataError), match="nix"),
+        source(world, {**mariadb.config, "connection.url": other, "mode": "bulk"}),
+    ):
+        pass
+    password = {**mariadb.config, "mode": "bulk", "connection.password": "tr0ub4dor"}
+    with pytest.raises(ConfigError, match="Access denied") as caught, source(world, password):
+        pass
+    assert "tr0ub4dor" not in str(caught.value)
+
+
+def test_a_database_that_goes_away_and_comes_back(world: World, tmp_path: Path) -> None:
+    with MariaDb(tmp_path / "db") as server:
+        server.create_database("x")
+        server.sql("x", "CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1)")
+        config = {
+            "connection.url": server.url("x"),
+            "connection.user": "root",
+            "connection.attempts": "1",
+            **BY_ID,
+        }
+        with source(world, config) as made:
+            assert ids(made.read()) == [1]
+            server.kill()
+            for _ in range(2):
+                with pytest.raises(RetriableError):
+                    made.read()
+            server.start()
+            server.sql("x", "INSERT INTO t VALUES (2)")
+            assert ids(made.read()) == [2]
+        limited = {**config, "query.retry.attempts": "1"}
+        with source(world, limited) as made:
+            assert made.read() is None
+            server.kill()
+            with pytest.raises(RetriableError):
+                made.read()
+            with pytest.raises(DataError, match=r"query\.retry\.attempts=1"):
+                made.read()
+            server.start()
+
+
+def test_altered_offsets_are_checked() -> None:
+    from penstock.connectors.jdbc.source.connector import ConfluentJdbcSourceConnector
+
+    connector = ConfluentJdbcSourceConnector()
+    config = {"connection.url": "jdbc:sqlite:x", **BY_BOTH}
+    table = PartitionKey.of({"protocol": "1", "table": "db.t"})
+    good = {"incrementing": 5, "timestamp": 1, "timestamp_nanos": 1_000_000}
+    assert connector.alter_offsets(config, {table: good})
+    assert connector.alter_offsets(config, {PartitionKey.of({"any": 1}): None})
+    for partition_, offset in (
+        ({"table": "t", "more": 1}, good),
+        ({"query": "other"}, good),
+        ({"table": "t"}, {"position": 1}),
+        ({"table": "t"}, {"incrementing": "5"}),
+        ({"table": "t"}, {"timestamp_nanos": 10**9}),
+    ):
+        with pytest.raises(DataError):
+            connector.alter_offsets(config, {PartitionKey.of(partition_): offset})
