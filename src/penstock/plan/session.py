@@ -177,7 +177,7 @@ class SparkEngine:
         started = time.monotonic()
         os.environ.update(self._environment())
         try:
-            self._session = _build(self._all_settings())
+            self._session = self._built()
         except Exception as error:
             self._session = None
             _forget_gateway()
@@ -185,6 +185,16 @@ class SparkEngine:
             raise SetupError(message) from error
         self._generation += 1
         log.info("Spark started in %.1f s", time.monotonic() - started)
+
+    def _built(self) -> SparkSession:
+        settings = self._all_settings()
+        try:
+            return _build(settings)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it may have been a crash
+            # A JVM that was killed in the meantime says no more than one that can't start.
+            log.warning("Spark did not start, it is tried once more: %s", error)
+            _forget_gateway()
+            return _build(settings)
 
     def _environment(self) -> dict[str, str]:
         return {
