@@ -30,6 +30,11 @@ _PASSING: Final = re.compile(
     r"NotLeaderOrFollower|LeaderNotAvailable|CoordinatorNotAvailable|CoordinatorLoadInProgress|"
     r"NotCoordinator|KafkaStorage|UnknownTopicOrPartition|BrokerNotAvailable|FencedLeaderEpoch|"
     r"Retriable\w*)Exception"
+    # And of JDBC drivers: the database went away, or is not back yet.
+    r"|java\.sql\.SQL(Transient\w*|NonTransientConnection|Recoverable)Exception"
+    r"|\.CommunicationsException"
+    r"|PSQLException: (An I/O error|Connection to \S+ refused|The connection attempt failed"
+    r"|This connection has been closed|FATAL: (the database system is|terminating connection))"
 )
 
 

@@ -70,6 +70,19 @@ def test_kafkas_passing_errors_may_be_repeated(name: str) -> None:
     assert str(error) == line
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "java.sql.SQLNonTransientConnectionException: (conn=5) unexpected end of stream",
+        "com.mysql.cj.jdbc.exceptions.CommunicationsException: Communications link failure",
+        "org.postgresql.util.PSQLException: FATAL: the database system is starting up",
+    ],
+)
+def test_a_database_that_is_away_may_come_back(line: str) -> None:
+    error = translated(RuntimeError(f"Job aborted.\nCaused by: {line}\n\tat a.b.c"))
+    assert isinstance(error, RetriableError)
+
+
 def test_other_errors_stay_what_they_are() -> None:
     text = "org.apache.kafka.common.errors.RecordTooLargeException: too large"
     error = RuntimeError(text)
