@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from bench import handwritten, idle, latency, throughput
+from bench import handwritten, idle, jdbc_sink, jdbc_source, latency, throughput
 from bench.lab import JAVA, PENSTOCK, BenchError, Lab, Options
 from bench.processes import load
 from bench.report import Result, save, show
@@ -24,6 +24,15 @@ CASES: Mapping[str, Callable[[Lab], Result]] = {
     "idle": idle.idle,
     "overhead-source": handwritten.overhead_source,
     "overhead-sink": handwritten.overhead_sink,
+    "jdbc-source": jdbc_source.jdbc_source,
+    "jdbc-source-wide": jdbc_source.jdbc_source_wide,
+    "jdbc-latency": jdbc_source.jdbc_latency,
+    "jdbc-idle": jdbc_source.jdbc_idle,
+    "jdbc-load": jdbc_source.jdbc_load,
+    "jdbc-sink-postgresql": jdbc_sink.jdbc_sink_postgresql,
+    "jdbc-sink-postgresql-upsert": jdbc_sink.jdbc_sink_postgresql_upsert,
+    "jdbc-sink-mariadb": jdbc_sink.jdbc_sink_mariadb,
+    "jdbc-sink-mariadb-upsert": jdbc_sink.jdbc_sink_mariadb_upsert,
 }
 
 
@@ -36,6 +45,7 @@ def main() -> int:
         heap_mb=arguments.heap,
         seconds=arguments.seconds,
         records=arguments.records,
+        rows=arguments.rows,
         workers=(PENSTOCK,) if arguments.penstock_only else (PENSTOCK, JAVA),
         spark=dict(pair.split("=", 1) for pair in arguments.spark),
     )
@@ -65,6 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--heap", type=int, default=512, metavar="MB", help="of Penstock's Spark (512)")
     add("--seconds", type=float, default=60, help="how long idle workers are watched (60)")
     add("--records", type=int, default=300, help="records of the latency measurement (300)")
+    add("--rows", type=int, default=2_000_000, help="rows of the JDBC cases (2000000)")
     add("--penstock-only", action="store_true", help="leave the real Kafka Connect out")
     add("--spark", action="append", default=[], metavar="KEY=VALUE", help="a property of Penstock")
     add("--directory", default=None, help="where the data goes; needs five times the size")

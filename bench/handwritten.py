@@ -81,17 +81,21 @@ def _by_hand_to_topic(lab: Lab, worker: Worker, file: LineFile, topic: str) -> R
 
 
 def _job(lab: Lab, kind: str, file: LineFile, warm_topic: str, topic: str) -> Run:
+    warm = str(lab.lines(WARM_UP_MB).path)
+    return run_job(lab, kind, file.count, warm, warm_topic, str(file.path), topic)
+
+
+def run_job(lab: Lab, kind: str, records: int, *arguments: str) -> Run:
     """A job in a process and a session of its own; the session's start does not count."""
     command = [sys.executable, "-m", "bench.spark_job", kind, lab.bootstrap]
-    command += [str(lab.options.heap_mb), str(lab.directory)]
-    command += [str(lab.lines(WARM_UP_MB).path), warm_topic, str(file.path), topic]
+    command += [str(lab.options.heap_mb), str(lab.directory), *arguments]
     done = subprocess.run(
         command, capture_output=True, text=True, timeout=_JOB_SECONDS, check=False, cwd=_ROOT
     )
     if done.returncode:
         raise BenchError(f"{BY_HAND}: {done.stderr[-2000:]}")
     found = json.loads(done.stdout.strip().splitlines()[-1])
-    return Run(BY_HAND, file.count, **found)
+    return Run(BY_HAND, records, **found)
 
 
 _ROOT = Path(__file__).parent.parent

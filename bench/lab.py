@@ -39,6 +39,7 @@ class Options:
     heap_mb: int
     seconds: float
     records: int
+    rows: int
     workers: tuple[str, ...]
     spark: Mapping[str, str]
 
@@ -120,24 +121,35 @@ class Lab:
         return self.broker.bootstrap_servers
 
     @contextmanager
-    def workers(self, spark: Mapping[str, str] | None = None) -> Iterator[list[Worker]]:
-        """Both workers, or those asked for, side by side; only one is given work at a time."""
+    def workers(
+        self,
+        spark: Mapping[str, str] | None = None,
+        *,
+        only: str | None = None,
+        java: Mapping[str, str] | None = None,
+    ) -> Iterator[list[Worker]]:
+        """Both workers, or those asked for, side by side; only one is given work at a time.
+
+        `spark` and `java`: more properties, for Penstock and for the real Connect.
+        """
+        own = {PENSTOCK: spark or {}, JAVA: java or {}}
         with ExitStack() as stack:
             found = []
-            for name in self.options.workers:
-                process = self._process(name, spark or {})
+            for name in (only,) if only else self.options.workers:
+                process = self._process(name, own[name])
                 found.append(Worker(name, stack.enter_context(process)))
             yield found
 
-    def _process(self, name: str, spark: Mapping[str, str]) -> ConnectProcess:
+    def _process(self, name: str, more: Mapping[str, str]) -> ConnectProcess:
         unique = uuid.uuid4().hex[:6]
         base = distributed_properties(self.bootstrap, f"bench-{unique}")
         base |= {"value.converter.schemas.enable": "true", "offset.flush.interval.ms": "10000"}
         directory = self.directory / f"{name.split()[0].lower()}-{unique}"
         if name == JAVA:
             # The heap of Connect's own start script, and the JVM's own choice of collector.
-            return JavaConnect(directory, base, heap_mb=2048, java_options=("-Xms256m",))
-        own = {"spark.driver.memory": f"{self.options.heap_mb}m", **self.options.spark, **spark}
+            java = {**base, **more}
+            return JavaConnect(directory, java, heap_mb=2048, java_options=("-Xms256m",))
+        own = {"spark.driver.memory": f"{self.options.heap_mb}m", **self.options.spark, **more}
         return PenstockWorker(directory, {**base, **own})
 
     # ------------------------------------------------------------------------------- topics
