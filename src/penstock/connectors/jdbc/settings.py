@@ -37,6 +37,12 @@ class ConnectionSettings:
         return self.url.split(":")[1].lower() if self.url.count(":") > 1 else ""
 
     @property
+    def database(self) -> str:
+        """The database in the URL: what comes behind the host, without options."""
+        rest = re.split(r"[?;]", self.url)[0].split(":", 2)[-1]
+        return re.sub(r"^//[^/]*/?", "", rest)
+
+    @property
     def place(self) -> str:
         """The URL without options and secrets, for people."""
         return self.hide(re.split(r"[?;]", self.url)[0])

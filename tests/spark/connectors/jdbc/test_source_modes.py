@@ -212,13 +212,19 @@ def test_a_query_with_a_join(database: FreshDatabase, world: World) -> None:
         schema = made.batches[0].value_schema
         assert schema is not None
         assert schema.name is None
-        assert made.offsets == [({"query": "query"}, {"incrementing": 3})]
+        ((partition_, offset),) = made.offsets
+        assert partition_ == {"query": "query"}
+        assert offset["incrementing"] == 3
         database.sql("INSERT INTO t VALUES (4, 2)")
         assert made.read() == [{"id": 4, "name": "b"}]
         # The seeds' way to rewind.
         world.put({"query": "query"}, {"incrementing": 1})
         made.restart_task()
         assert ids(made.read()) == [3, 4]
+    # Another query does not go on where this one was.
+    other = "SELECT id FROM t WHERE id < 3"
+    with source(world, {**database.config, **BY_ID, "query": other}) as made:
+        assert ids(made.read()) == [1, 2]
     bulk = {**database.config, "mode": "bulk", "query": "SELECT COUNT(*) AS n FROM t"}
     with source(world, bulk) as made:
         assert made.read() == [{"n": 4}]

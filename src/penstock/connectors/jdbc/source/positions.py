@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -13,6 +14,9 @@ from penstock.connectors.jdbc.tables import TableId
 from penstock.errors import DataError
 
 QUERY_PARTITION: Final = {"query": "query"}
+#: In an offset: what it was read from, where the partition does not tell. All queries have one
+#: partition, and a table of SQLite has the same name in every file.
+SOURCE_MARK: Final = "source_hash"
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _WALL_EPOCH: Final = datetime(1970, 1, 1)  # noqa: DTZ001 - a clock on a wall has no time zone
 _MICRO: Final = timedelta(microseconds=1)
@@ -88,6 +92,11 @@ class OffsetForm:
         return (moment.replace(tzinfo=None) - _WALL_EPOCH) // _MICRO
 
 
+def source_mark(*texts: str) -> str:
+    """A short text that other texts do not have."""
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
+
+
 def table_partition(table: TableId) -> dict[str, Any]:
     """The source partition of a table."""
     return {"protocol": "1", "table": str(table)}
@@ -107,13 +116,14 @@ def older_partitions(table: TableId) -> list[dict[str, Any]]:
 def check_offset(offset: Mapping[str, Any]) -> None:
     """Raise DataError if this is no offset of a JDBC source."""
     known = {"incrementing", "timestamp", "timestamp_nanos"}
-    unknown = sorted(offset.keys() - known)
+    unknown = sorted(offset.keys() - known - {SOURCE_MARK})
     if unknown or not offset:
         raise DataError(
             f"a JDBC source's offset has the keys {', '.join(sorted(known))}, not"
             f" {', '.join(unknown) or 'none'}"
         )
-    for name, value in offset.items():
+    for name in offset.keys() & known:
+        value = offset[name]
         if not isinstance(value, int) or isinstance(value, bool):
             raise DataError(f"the offset's {name} is {value!r}, not a whole number")
     if not 0 <= offset.get("timestamp_nanos", 0) < 1_000_000_000:

@@ -53,12 +53,14 @@ class Target:
     Attributes:
         source: what stands behind FROM.
         table: None for a query.
+        mark: what tells it from another target with the same partition; None if nothing has to.
     """
 
     source: str
     topic: str
     partition: Mapping[str, Any]
     table: TableId | None = None
+    mark: str | None = None
 
     def __str__(self) -> str:
         return "the query" if self.table is None else f"table {self.table}"

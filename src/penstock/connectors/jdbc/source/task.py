@@ -12,7 +12,9 @@ from penstock.api.source import FrameSourceTask, SourceBatch, SourceContext
 from penstock.connectors.jdbc.database import Database
 from penstock.connectors.jdbc.source.positions import (
     QUERY_PARTITION,
+    SOURCE_MARK,
     older_partitions,
+    source_mark,
     table_partition,
 )
 from penstock.connectors.jdbc.source.reader import Limits, Reading, RowsReader, Target
@@ -71,8 +73,8 @@ class JdbcSourceTask(FrameSourceTask):
     # ----------------------------------------------------------------------------------- turns
 
     def _read(self) -> SourceBatch | None:
-        spark = self._context.spark
-        database = self._opened(spark)
+        # The session is asked for only where it is needed: that takes calls into the JVM, too.
+        database = self._database or self._opened(self._context.spark)
         if not self._pending:
             self._pending.extend(self._readers)
         while self._pending:
@@ -81,7 +83,7 @@ class JdbcSourceTask(FrameSourceTask):
             if reading is not None:
                 if reading.more:
                     self._pending.append(reader)
-                return self._batch(spark, database, reader.target, reading)
+                return self._batch(self._context.spark, database, reader.target, reading)
         return None
 
     def _look(self, database: Database, reader: RowsReader) -> Reading | None:
@@ -96,16 +98,15 @@ class JdbcSourceTask(FrameSourceTask):
             return None
 
     def _opened(self, spark: SparkSession) -> Database:
-        if self._database is None:
-            database = Database(
-                self._settings,
-                self._dialect,
-                spark._jvm,  # noqa: SLF001 - pyspark's own way to the JVM
-                stopping=lambda: self._context.stopping,
-            )
-            self._readers = self._started_readers(database, self._limits(spark))
-            self._database = database
-        return self._database
+        database = Database(
+            self._settings,
+            self._dialect,
+            spark._jvm,  # noqa: SLF001 - pyspark's own way to the JVM
+            stopping=lambda: self._context.stopping,
+        )
+        self._readers = self._started_readers(database, self._limits(spark))
+        self._database = database
+        return database
 
     def _started_readers(self, database: Database, limits: Limits) -> list[RowsReader]:
         readers = []
@@ -133,16 +134,16 @@ class JdbcSourceTask(FrameSourceTask):
         config = self._config
         if config.row_source:
             query = config.row_source.strip().rstrip(";")
-            return [Target(f"({query}) penstock_query", config.topic_prefix, QUERY_PARTITION)]
-        return [
-            Target(
-                self._sql_name(table),
-                config.topic_prefix + table.name,
-                table_partition(table),
-                table,
-            )
-            for table in self._tables
-        ]
+            mark = source_mark(self._settings.database, query)
+            source = f"({query}) penstock_query"
+            return [Target(source, config.topic_prefix, QUERY_PARTITION, mark=mark)]
+        return [self._table_target(table) for table in self._tables]
+
+    def _table_target(self, table: TableId) -> Target:
+        topic = self._config.topic_prefix + table.name
+        # A name without a catalog or schema is the same in every database.
+        mark = source_mark(self._settings.database) if len(table.parts) == 1 else None
+        return Target(self._sql_name(table), topic, table_partition(table), table, mark)
 
     def _sql_name(self, table: TableId) -> str:
         named = table if self._config.qualified_names else TableId(table.name)
@@ -153,8 +154,10 @@ class JdbcSourceTask(FrameSourceTask):
         others = [] if target.table is None else older_partitions(target.table)
         for partition in (target.partition, *others):
             offset = self._context.offset(partition)
-            if offset:
+            if offset and offset.get(SOURCE_MARK, target.mark) == target.mark:
                 return offset
+            if offset:
+                log.warning("The stored offset is of another source; %s is read anew", target)
         return None
 
     def _limits(self, spark: SparkSession) -> Limits:
@@ -168,11 +171,11 @@ class JdbcSourceTask(FrameSourceTask):
         self, spark: SparkSession, database: Database, target: Target, reading: Reading
     ) -> SourceBatch:
         layout = reading.layout
-        offsets = (
-            {}
-            if reading.position is None
-            else {PartitionKey.of(target.partition): layout.form.offset(reading.position)}
-        )
+        offsets: dict[PartitionKey, Mapping[str, Any]] = {}
+        if reading.position is not None:
+            mark = {SOURCE_MARK: target.mark} if target.mark else {}
+            offset = {**layout.form.offset(reading.position), **mark}
+            offsets[PartitionKey.of(target.partition)] = offset
         return SourceBatch(
             self._frame(spark, database, target, reading),
             target.topic,
