@@ -156,15 +156,15 @@ class SinkWork:
             self._paused = False
             consumer.resume(consumer.assignment)
         records = consumer.consume(consumer.max_poll_records, POLL_SECONDS)
-        if not records:
-            self._rejoin_if_stray()
-            return
-        self._rejoined_by = None
         ranges = ranges_of(records)
         for each in ranges:
             self._next.setdefault(each.partition, each.start)
         if self._begins_elsewhere(consumer):
             return
+        if not records:
+            self._rejoin_if_stray()
+            return
+        self._rejoined_by = None
         self._job = self._jobs.submit(lambda: self._write(records, ranges))
         self._stay_in_group(consumer)
         self._settle()

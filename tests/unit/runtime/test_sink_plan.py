@@ -17,6 +17,7 @@ from penstock.runtime.sink_plan import (
     SortedOut,
     cut,
     large_ranges,
+    of_one_topic,
     partly,
     ranges_of,
     sort_out,
@@ -56,6 +57,16 @@ def sorted_out(*values: bytes | None, tolerant: bool = True) -> SortedOut:
 
 def runs(found: SortedOut) -> list[list[int]]:
     return [[each.offset for each in run.records] for run in found.runs]
+
+
+def test_of_several_topics_the_one_with_most_is_taken() -> None:
+    b0 = TopicPartition("b", 0)
+    ranges = (OffsetRange(A0, 0, 50), OffsetRange(b0, 7, 90), OffsetRange(A1, 3, 50))
+    assert of_one_topic(ranges) == (
+        OffsetRange(A0, 0, 50),
+        OffsetRange(b0, 7, 7),
+        OffsetRange(A1, 3, 50),
+    )
 
 
 def test_records_of_one_layout_are_one_run() -> None:

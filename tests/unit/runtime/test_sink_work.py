@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from typing import Any, cast
 
@@ -116,6 +116,15 @@ class Batches:
 
 
 class Nothing(FrameSinkTask):
+    def __init__(self) -> None:
+        self.starts: dict[TopicPartition, int] = {}
+        self.away: list[Exception] = []
+
+    def starting_offsets(self, partitions: Set[TopicPartition]) -> Mapping[TopicPartition, int]:
+        if self.away:
+            raise self.away.pop(0)
+        return {each: at for each, at in self.starts.items() if each in partitions}
+
     def start(self, config: Mapping[str, str], context: SinkContext) -> None:
         return
 
@@ -142,10 +151,11 @@ class Sink:
         self.engine = cast("Any", Engine())
         self.progress = TaskProgress()
         self.notes = Notes()
+        self.task = Nothing()
         self.work = SinkWork(
             TaskId("orders", 0),
             {},
-            make_task=Nothing,
+            make_task=lambda: self.task,
             make_consumer=lambda: self.consumer,
             make_batches=lambda *_: self.batches,
             subscription=["a"],
@@ -209,6 +219,51 @@ def test_a_failed_batch_is_repeated_from_its_beginning(sink: Sink) -> None:
     assert sink.consumer.seeks == [{A0: 5}]
     sink.work.step()
     assert sink.consumer.commits == [{A0: 7}]
+
+
+def test_a_task_begins_where_its_target_says(sink: Sink) -> None:
+    sink.task.starts = {A0: 9}
+    sink.consumer.polls = [[record(5), record(6)], [record(9)], [record(10)]]
+    sink.work.step()
+    assert sink.batches.written == []
+    assert sink.consumer.seeks == [{A0: 9}]
+    sink.task.starts = {A0: 100}
+    sink.work.step()
+    sink.work.step()
+    assert sink.batches.written == [(OffsetRange(A0, 9, 10),), (OffsetRange(A0, 10, 11),)]
+
+
+def test_a_task_that_is_where_its_target_says_loses_no_time(sink: Sink) -> None:
+    sink.task.starts = {A0: 5}
+    sink.consumer.polls = [[record(5)]]
+    sink.work.step()
+    assert sink.batches.written == [(OffsetRange(A0, 5, 6),)]
+    assert sink.consumer.seeks == []
+
+
+def test_where_to_begin_is_asked_again_after_a_failure(sink: Sink) -> None:
+    sink.consumer.polls = [[record(5)], [], [record(7)]]
+    sink.batches.failures = [RetriableError("somebody else wrote that")]
+    with pytest.raises(RetriableError):
+        sink.work.step()
+    sink.task.starts = {A0: 7}
+    sink.work.recover()
+    sink.work.step()
+    assert sink.consumer.seeks == [{A0: 5}, {A0: 7}]
+    sink.work.step()
+    assert sink.batches.written == [(OffsetRange(A0, 7, 8),)]
+
+
+def test_a_target_that_is_away_is_asked_again(sink: Sink) -> None:
+    sink.task.starts, sink.task.away = {A0: 5}, [RetriableError("away")]
+    sink.consumer.polls = [[record(4)], [record(4)], [record(5)]]
+    with pytest.raises(RetriableError):
+        sink.work.step()
+    sink.work.recover()
+    assert sink.consumer.seeks == [{A0: 4}]
+    sink.work.step()
+    sink.work.step()
+    assert sink.batches.written == [(OffsetRange(A0, 5, 6),)]
 
 
 def test_a_failed_commit_is_repeated_without_the_write(sink: Sink) -> None:
