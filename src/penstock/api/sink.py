@@ -88,10 +88,11 @@ class SinkTask(ABC):
 class FrameSinkTask(SinkTask):
     """A sink that writes a DataFrame."""
 
-    #: Whether Spark may read one Kafka partition in several pieces at once, which uses all cores
-    #: for a topic of few partitions. For tasks to whom the order of rows within a batch means
-    #: nothing, or who keep it themselves by the numbers of the Spark partitions.
-    takes_pieces: ClassVar[bool] = False
+    #: Into how many pieces for each core Spark may cut the Kafka partitions of a large batch,
+    #: which uses all cores for a topic of few partitions; 0 if each must stay whole. For tasks to
+    #: whom the order of rows within a batch means nothing, or who keep it themselves by the
+    #: numbers of the Spark partitions.
+    takes_pieces: ClassVar[int] = 0
 
     #: Whether large batches should be of one topic each, as another target would read them again.
     takes_one_topic: ClassVar[bool] = False

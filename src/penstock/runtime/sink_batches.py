@@ -202,7 +202,7 @@ class SinkBatches:
 
         ranges = tuple(each for each in ranges if each.end > each.start)
         spark = self._spark()
-        pieces = spark.sparkContext.defaultParallelism if self._task.takes_pieces else 1
+        pieces = max(1, spark.sparkContext.defaultParallelism * self._task.takes_pieces)
         raw = kafka_io.read_ranges(spark, ranges, self._reader, pieces=pieces)
         self._write_raw(raw, layouts, ranges)
 

@@ -29,7 +29,7 @@ class FileStreamSinkTask(FrameSinkTask):
     """Adds lines to one file. Several tasks may share a file; their batches do not mix."""
 
     java_name: ClassVar[str] = "org.apache.kafka.connect.file.FileStreamSinkTask"
-    takes_pieces = True
+    takes_pieces = 1
 
     def __init__(
         self, *, inline_records: int = INLINE_RECORDS, output: BinaryIO | None = None

@@ -37,7 +37,8 @@ class JdbcSinkTask(FrameSinkTask):
     """Writes records to the tables of their topics."""
 
     Config: ClassVar[type[SinkConfig]] = JdbcSinkConfig
-    takes_pieces = True
+    # Several for each core: while one is loaded the next ones are made.
+    takes_pieces = 4
     takes_one_topic = True
 
     def start(self, config: Mapping[str, str], context: SinkContext) -> None:
