@@ -10,13 +10,13 @@ import pytest
 
 from penstock.connectors.jdbc.settings import ConnectionSettings
 from penstock.testing.databases import FreshDatabase
-from tests.spark.connectors.jdbc.sinks import Sinks
+from tests.spark.connectors.jdbc.sinks import KINDS, Sinks
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-@pytest.fixture(params=["mariadb", "mysql", "postgresql", "sqlite"])
+@pytest.fixture(params=KINDS)
 def sinks(request: pytest.FixtureRequest, spark: SparkSession, tmp_path: Path) -> Iterator[Sinks]:
     """`mysql` is MariaDB through MySQL's driver."""
     made = Sinks(spark, _settings(request, tmp_path))

@@ -7,6 +7,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pytest
 from pyspark.sql import functions as F
 
 from penstock.api import OffsetRange, SinkBatch
@@ -20,6 +21,10 @@ from penstock.data.schema import Field, Schema, SchemaType, struct_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+KINDS = ("mariadb", "postgresql", "sqlite")
+#: Also through MySQL's driver: a decorator for a few tests that tell enough of it.
+with_mysql = pytest.mark.parametrize("sinks", [*KINDS, "mysql"], indirect=True)
 
 INT = Schema(SchemaType.INT32)
 LONG = Schema(SchemaType.INT64)

@@ -9,12 +9,23 @@ import pytest
 
 from penstock.data.schema import Field, Schema, SchemaType, struct_schema
 from penstock.errors import ConfigError, DataError
-from tests.spark.connectors.jdbc.sinks import INT, LONG, TEXT, USER, Sinks, batch, big, users
+from tests.spark.connectors.jdbc.sinks import (
+    INT,
+    LONG,
+    TEXT,
+    USER,
+    Sinks,
+    batch,
+    big,
+    users,
+    with_mysql,
+)
 
 KEYED = {"pk_mode": "record_key", "pk_fields": "id"}
 GROWN = struct_schema(Field("id", INT), Field("name", TEXT), Field("mail", TEXT))
 
 
+@with_mysql
 def test_insert_makes_the_table(sinks: Sinks) -> None:
     task = sinks.task(auto_create="true", pk_mode="record_value", pk_fields="id")
     task.write(batch(sinks.spark, users({1: "a", 2: None, 3: "", 4: "ü🚰'\\\t\n\\N"})))
@@ -24,6 +35,7 @@ def test_insert_makes_the_table(sinks: Sinks) -> None:
     assert len(sinks.rows("users", "id")) == 4
 
 
+@with_mysql
 def test_many_rows_in_pieces(sinks: Sinks) -> None:
     task = sinks.task(auto_create="true")
     task.write(batch(sinks.spark, list(big(5000)), pieces=3))
@@ -33,6 +45,7 @@ def test_many_rows_in_pieces(sinks: Sinks) -> None:
     assert (rows, ids, int(total)) == (5000, 5000, sum(range(5000)))
 
 
+@with_mysql
 def test_upsert_takes_the_last_of_a_key(sinks: Sinks) -> None:
     task = sinks.task(
         auto_create="true", insert_mode="upsert", pk_mode="record_value", pk_fields="id"
@@ -80,6 +93,7 @@ def records(*steps: tuple[int, str | None]) -> dict[str, Any]:
     }
 
 
+@with_mysql
 @pytest.mark.parametrize("mode", ["insert", "upsert"])
 def test_deletes_keep_their_order(sinks: Sinks, mode: str) -> None:
     task = sinks.task(

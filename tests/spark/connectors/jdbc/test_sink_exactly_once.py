@@ -12,7 +12,7 @@ from penstock.connectors.jdbc.database import Database
 from penstock.connectors.jdbc.sink.offsets import MovedOnError
 from penstock.data import TopicPartition
 from penstock.errors import DataError, RetriableError
-from tests.spark.connectors.jdbc.sinks import TEXT, USER, Sinks, batch, big, users
+from tests.spark.connectors.jdbc.sinks import TEXT, USER, Sinks, batch, big, users, with_mysql
 
 ONCE = {"auto_create": "true", "exactly_once": "true", "max_retries": "0"}
 USERS = TopicPartition("users", 0)
@@ -26,6 +26,7 @@ def test_a_new_target_says_nothing(sinks: Sinks) -> None:
     assert starts(sinks) == {}
 
 
+@with_mysql
 @pytest.mark.parametrize("mode", ["insert", "upsert"])
 def test_the_same_batch_twice(sinks: Sinks, mode: str) -> None:
     keys = {**ONCE, "insert_mode": mode, "pk_mode": "kafka"} if mode == "upsert" else ONCE
@@ -107,6 +108,22 @@ def test_two_tasks_with_one_range(sinks: Sinks, monkeypatch: pytest.MonkeyPatch)
         with pytest.raises(MovedOnError, match="another task"):
             first.write(same)
     assert sinks.rows("users", "id") == [(1,), (2,), (3,)]
+
+
+def test_a_part_that_fails_asks_for_all_of_them_again(
+    sinks: Sinks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = sinks.task(**{**ONCE, "max_retries": "3"})
+    first = batch(sinks.spark, users({1: "a"}))
+    second = replace(batch(sinks.spark, users({2: "b"})), ranges=first.ranges)
+    task.write(replace(first, more=True))
+    with interrupted(monkeypatch, committed=False), pytest.raises(RetriableError, match="gone"):
+        task.write(second)
+    task.discard(second)
+    assert starts(sinks) == {}
+    task.write(replace(first, more=True))
+    task.write(second)
+    assert sinks.rows("users", "id") == [(1,), (2,)]
 
 
 def test_parts_of_several_schemas_are_one(sinks: Sinks) -> None:

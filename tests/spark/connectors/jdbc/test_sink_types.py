@@ -19,7 +19,7 @@ from penstock.data.schema import (
     time_schema,
     timestamp_schema,
 )
-from tests.spark.connectors.jdbc.sinks import LONG, TEXT, Sinks, batch
+from tests.spark.connectors.jdbc.sinks import LONG, TEXT, Sinks, batch, with_mysql
 
 EPOCH = date(1970, 1, 1)
 WIDE = Decimal("-1234567890123456789012345678.0123456789")
@@ -66,6 +66,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
+@with_mysql
 @pytest.mark.parametrize("mode", ["insert", "upsert"])
 def test_all_types(sinks: Sinks, mode: str) -> None:
     keys = {"insert_mode": mode, "pk_mode": "record_value", "pk_fields": "id"}

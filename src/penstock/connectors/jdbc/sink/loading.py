@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from penstock.connectors.jdbc.database import Database
 from penstock.connectors.jdbc.sink.forms import Form
-from penstock.connectors.jdbc.sink.spool import Part, Spool
+from penstock.connectors.jdbc.sink.spool import Part, load_few, load_parts
 from penstock.errors import DataError
 
 if TYPE_CHECKING:
@@ -48,16 +48,13 @@ class CopyLoader:
     form = Form.COPY
     own = True
 
-    def __init__(self, database: Database, spool: Spool, prepare: Callable[[], object]) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
-        self._spool = spool
-        self._prepare = prepare
 
     def load(self, rows: DataFrame, into: Into, *, few: bool) -> int:
         names = ", ".join(map(self._database.dialect.quote, into.columns))
         copy = f"COPY {into.table} ({names}) FROM STDIN"
-        load = lambda part: self._copy(copy, part)  # noqa: E731 - it is handed over
-        return _spooled(self._spool, rows, self._prepare, load, few=few)
+        return _spooled(rows, lambda part: self._copy(copy, part), few=few)
 
     def _copy(self, sql: str, part: Part) -> None:
         self._database.copy_in(sql, str(part.path))
@@ -73,17 +70,12 @@ class LoadDataLoader:
     form = Form.LOAD
     own = True
 
-    def __init__(
-        self, database: Database, spool: Spool, prepare: Callable[[], object], *, strict: bool
-    ) -> None:
+    def __init__(self, database: Database, *, strict: bool) -> None:
         self._database = database
-        self._spool = spool
-        self._prepare = prepare
         self._strict = strict
 
     def load(self, rows: DataFrame, into: Into, *, few: bool) -> int:
-        load = lambda part: self._load(part, into)  # noqa: E731 - it is handed over
-        return _spooled(self._spool, rows, self._prepare, load, few=few)
+        return _spooled(rows, lambda part: self._load(part, into), few=few)
 
     def _load(self, part: Part, into: Into) -> None:
         loaded = self._database.execute(self._statement(part, into))
@@ -112,17 +104,8 @@ class LoadDataLoader:
         )
 
 
-def _spooled(
-    spool: Spool,
-    rows: DataFrame,
-    prepare: Callable[[], object],
-    load: Callable[[Part], None],
-    *,
-    few: bool,
-) -> int:
-    if few:
-        return spool.load_few(rows.toArrow(), load)
-    return spool.load(rows, prepare, load)
+def _spooled(rows: DataFrame, load: Callable[[Part], None], *, few: bool) -> int:
+    return load_few(rows.toArrow(), load) if few else load_parts(rows, load)
 
 
 class BatchLoader:

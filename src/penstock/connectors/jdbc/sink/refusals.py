@@ -1,13 +1,46 @@
-"""Records that a job refuses: the mark in its failure, and the error made of it."""
+"""What a failed batch was about: a record that was refused, the database's no, or its absence."""
 
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable
 from typing import Final
 
-from penstock.errors import DataError
+from penstock.errors import DataError, PenstockError, RetriableError
 
 MARK: Final = "PENSTOCK-JDBC-SINK "
+#: Failures that the runtime has planned, and understands itself.
+_PLANNED: Final = "PENSTOCK-"
+# What a driver throws inside Spark's executors reaches us as text only.
+_LOST: Final = re.compile(
+    r"(?:java\.sql\.SQL(?:Transient|Recoverable|NonTransientConnection)\w*|\w*Communications?)"
+    r"Exception: .*"
+)
+_REFUSED: Final = re.compile(r"(?:java\.sql\.\w+|\w+SQL\w*|SQLite)Exception: .*")
+
+
+def translated(error: Exception, hide: Callable[[str], str], *, trim: bool) -> Exception:
+    """Our error for a failed batch; itself if it is somebody else's affair.
+
+    Args:
+        hide: takes secrets out of a text.
+        trim: keep the database's own words, which may hold values, out of it.
+    """
+    found = refused_record(error) or _of_driver(error, hide)
+    if trim and isinstance(found, DataError):
+        return DataError("the database refused a batch; trim.sensitive.log=true hides its words")
+    return found
+
+
+def _of_driver(error: Exception, hide: Callable[[str], str]) -> Exception:
+    text = str(error)
+    if isinstance(error, PenstockError) or _PLANNED in text:
+        return error
+    if lost := _LOST.search(text):
+        return RetriableError(hide(lost.group()))
+    refused = _REFUSED.search(text)
+    return DataError(hide(refused.group())) if refused else error
 
 
 def refused_record(error: BaseException) -> DataError | None:

@@ -10,7 +10,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,50 +67,48 @@ def _part_path(directory: str, number: int, rows: int) -> Path:
     return Path(directory) / f"part-{number}-{rows}"
 
 
-class Spool:
-    """Makes the parts of one frame after another. Owned by one task."""
-
-    def __init__(self) -> None:
-        self._jobs = ThreadPoolExecutor(1, thread_name_prefix="jdbc-sink-spool")
-
-    def close(self) -> None:
-        self._jobs.shutdown(wait=False, cancel_futures=True)
-
-    def load_few(self, rows: pa.Table, load: Callable[[Part], None]) -> int:
-        """As load(), for rows that are here already."""
-        with _directory() as directory:
-            count = _write_part(directory, 0, iter(rows.to_batches()))
-            load(Part(_part_path(directory, 0, count), count))
-        return count
-
-    def load(
-        self, frame: DataFrame, prepare: Callable[[], object], load: Callable[[Part], None]
-    ) -> int:
-        """Hand over all parts of the frame in order; the number of their rows.
-
-        Args:
-            frame: the rows in columns that text_rows() takes.
-            prepare: called on the thread that runs the Spark job, before it.
-            load: called for each part, on this thread; the part is gone afterwards.
-        """
-        with _directory() as directory:
-            job = self._jobs.submit(lambda: _make_parts(frame, directory, prepare))
-            total = sum(_loaded(part, load) for part in _parts(Path(directory), job))
-            expected = job.result()
-        if total != expected:
-            raise RuntimeError(f"{expected} rows were made, {total} loaded")
-        return total
+def load_few(rows: pa.Table, load: Callable[[Part], None]) -> int:
+    """As load_parts(), for rows that are here already."""
+    with _directory() as directory:
+        count = _write_part(directory, 0, iter(rows.to_batches()))
+        return _loaded(Part(_part_path(directory, 0, count), count), load)
 
 
-def _make_parts(frame: DataFrame, directory: str, prepare: Callable[[], object]) -> int:
+def load_parts(frame: DataFrame, load: Callable[[Part], None]) -> int:
+    """Hand over all parts of the frame in order, each when it is made; the number of their rows.
+
+    Args:
+        frame: the rows in columns that text_rows() takes.
+        load: called for each part, on this thread; the part is gone afterwards.
+    """
+    with _directory() as directory:
+        job = _making_parts(frame, directory)
+        total = sum(_loaded(part, load) for part in _parts(Path(directory), job))
+        expected = job.result()
+    if total != expected:
+        raise RuntimeError(f"{expected} rows were made, {total} loaded")
+    return total
+
+
+def _making_parts(frame: DataFrame, directory: str) -> Future[int]:
+    """A Spark job beside this thread, in its job group; how many rows it made."""
+    from pyspark import InheritableThread
     from pyspark.sql.types import LongType, StructType
 
     from penstock.columns.arrow_map import map_in_arrow
 
-    prepare()
+    made: Future[int] = Future()
     named = StructType().add("rows", LongType())
-    made = map_in_arrow(frame, PartWriter(directory), named).collect()
-    return sum(row.rows for row in made)
+    parts = map_in_arrow(frame, PartWriter(directory), named)
+
+    def run() -> None:
+        try:
+            made.set_result(sum(row.rows for row in parts.collect()))
+        except BaseException as error:  # noqa: BLE001 - it belongs to whoever waits
+            made.set_exception(error)
+
+    InheritableThread(target=run, name="jdbc-sink-parts", daemon=True).start()
+    return made
 
 
 def _parts(directory: Path, job: Future[int]) -> Iterator[Part]:

@@ -26,7 +26,6 @@ from penstock.connectors.jdbc.sink.loading import (
     LoadDataLoader,
     Loader,
 )
-from penstock.connectors.jdbc.sink.spool import Spool
 from penstock.connectors.jdbc.sink.structure import Structure
 from penstock.connectors.jdbc.sink_config import SinkConfig
 
@@ -66,24 +65,25 @@ class Target:
         self._settings = settings
         self._loader: Loader | None = None
 
-    def loader(self, spool: Spool, prepare: Callable[[], object]) -> Loader:
+    @property
+    def loader(self) -> Loader:
         """The quickest way into this database that there is."""
         if self._loader is None:
-            self._loader = self._bulk_loader(spool, prepare) or self._batch_loader()
+            self._loader = self._bulk_loader() or self._batch_loader()
             log.info("Rows go to %s by %s", self._settings.place, type(self._loader).__name__)
         return self._loader
 
-    def _bulk_loader(self, spool: Spool, prepare: Callable[[], object]) -> Loader | None:
+    def _bulk_loader(self) -> Loader | None:
         # Executors on other machines have no files that the driver could load.
         if not (self.spark.sparkContext.master or "").startswith("local"):
             return None
         if isinstance(self.dialect, PostgreSqlDialect):
-            return CopyLoader(self.database, spool, prepare)
+            return CopyLoader(self.database)
         if isinstance(self.dialect, MySqlDialect):
             [(files, mode)] = self.database.query("SELECT @@local_infile, @@sql_mode")
             if int(files):
                 strict = "STRICT_" in str(mode)
-                return LoadDataLoader(self.database, spool, prepare, strict=strict)
+                return LoadDataLoader(self.database, strict=strict)
             log.info("The server has local_infile=OFF: rows go in as JDBC batches")
         return None
 

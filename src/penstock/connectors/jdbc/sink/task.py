@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 import time
 from collections.abc import Mapping, Set
 from contextlib import closing
@@ -15,22 +14,16 @@ from penstock.connectors.jdbc.sink import batches
 from penstock.connectors.jdbc.sink.batches import Staged, TableRows
 from penstock.connectors.jdbc.sink.loading import Loader
 from penstock.connectors.jdbc.sink.offsets import MovedOnError, OffsetTable
-from penstock.connectors.jdbc.sink.refusals import refused_record
-from penstock.connectors.jdbc.sink.spool import Spool, remove_leftovers
+from penstock.connectors.jdbc.sink.refusals import translated
+from penstock.connectors.jdbc.sink.spool import remove_leftovers
 from penstock.connectors.jdbc.sink.target import Target, open_database
 from penstock.connectors.jdbc.sink_config import AivenSinkConfig, JdbcSinkConfig, SinkConfig
 from penstock.data.record import TopicPartition
-from penstock.errors import DataError, PenstockError, RetriableError, SessionLostError
+from penstock.errors import PenstockError, RetriableError, SessionLostError
 
 log = logging.getLogger(__name__)
 
 _LOOK_SECONDS: Final = 0.1
-# What a driver throws inside Spark's executors reaches us as text only.
-_LOST: Final = re.compile(
-    r"(?:java\.sql\.SQL(?:Transient|Recoverable|NonTransientConnection)\w*|\w*Communications?)"
-    r"Exception: .*"
-)
-_REFUSED: Final = re.compile(r"(?:java\.sql\.\w+|\w+SQL\w*|SQLite)Exception: .*")
 
 
 class JdbcSinkTask(FrameSinkTask):
@@ -41,6 +34,11 @@ class JdbcSinkTask(FrameSinkTask):
     takes_pieces = 4
     takes_one_topic = True
 
+    def __init__(self) -> None:
+        self._target: Target | None = None
+        #: Parts of a batch that wait in staging tables for its last part.
+        self._pending: list[Staged] = []
+
     def start(self, config: Mapping[str, str], context: SinkContext) -> None:
         self._context = context
         self._config = self.Config.parse(config)
@@ -49,10 +47,7 @@ class JdbcSinkTask(FrameSinkTask):
         table = batches.table_id(self._config.exactly_once_table, catalogs=catalogs)
         self._offsets = OffsetTable(table, config.get("name", ""))
         self._offsets_ready = False
-        self._target: Target | None = None
-        self._pending: list[Staged] = []
         remove_leftovers()
-        self._spool = Spool()
 
     def starting_offsets(self, partitions: Set[TopicPartition]) -> Mapping[TopicPartition, int]:
         if not self._config.exactly_once:
@@ -65,14 +60,16 @@ class JdbcSinkTask(FrameSinkTask):
             return self._offsets.read(database, partitions)
 
     def write(self, batch: SinkBatch) -> None:
+        # Parts before this one go with their connection: then all of them have to be repeated.
+        alone = not self._pending
         for attempt in range(1, self._config.max_retries + 2):
             try:
                 self._write(batch)
             except (SessionLostError, MovedOnError):
                 raise
             except RetriableError as error:
-                if self._pending or self._stopping():
-                    raise  # The parts before this one went with the connection: all are repeated.
+                if not alone or self._stopping():
+                    raise
                 self._rest_before(attempt, error)
             else:
                 return
@@ -97,9 +94,7 @@ class JdbcSinkTask(FrameSinkTask):
         self._pending = []
 
     def stop(self) -> None:
-        if hasattr(self, "_spool"):
-            self._spool.close()
-            self._close_target()
+        self._close_target()
 
     # ----------------------------------------------------------------------------- a batch
 
@@ -108,7 +103,7 @@ class JdbcSinkTask(FrameSinkTask):
         stored = self._stored(target, batch)
         if stored is None:
             return  # It was committed, though nobody could tell us.
-        loader = target.loader(self._spool, lambda: self._context.spark)
+        loader = target.loader
         try:
             rows = list(batches.rows_by_table(self._config, target, batch))
             if self._config.exactly_once and batch.more:
@@ -121,7 +116,11 @@ class JdbcSinkTask(FrameSinkTask):
                 self._merge(target, loader, batch, rows, stored)
         except Exception as error:
             target.structure.forget()
-            raise self._translated(error) from error
+            trim = getattr(self._config, "trim_sensitive_log", False)
+            found = translated(error, self._settings.hide, trim=trim)
+            if found is error:
+                raise
+            raise found from None  # The trace of Java has whatever the driver says.
 
     def _goes_straight(self, loader: Loader, rows: list[TableRows]) -> bool:
         if batches.needs_staging(self._config) or self._pending:
@@ -216,25 +215,6 @@ class JdbcSinkTask(FrameSinkTask):
 
     def _stopping(self) -> bool:
         return self._context.stopping
-
-    def _translated(self, error: Exception) -> Exception:
-        refused = refused_record(error)
-        if refused is not None:
-            return refused
-        if isinstance(error, PenstockError):
-            return self._without_values(error)
-        text = self._settings.hide(str(error))
-        lost, said_no = _LOST.search(text), _REFUSED.search(text)
-        if lost:
-            return RetriableError(lost.group())
-        return self._without_values(DataError(said_no.group())) if said_no else error
-
-    def _without_values(self, error: PenstockError) -> PenstockError:
-        if isinstance(error, DataError) and getattr(self._config, "trim_sensitive_log", False):
-            return DataError(
-                "the database refused a batch; trim.sensitive.log=true hides its words"
-            )
-        return error
 
 
 class AivenSinkTask(JdbcSinkTask):

@@ -1,0 +1,146 @@
+"""Kill -9, at random: exactly once is exactly once, and nothing is missing without it.
+
+PENSTOCK_KILLS and PENSTOCK_KILL_ROWS make it as long as one likes; 20 and 1000000 take a while.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import threading
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from penstock.testing.databases import FreshDatabase
+from penstock.testing.processes import alive, descendants
+from penstock.testing.waiting import eventually
+from penstock.testing.worker import PenstockWorker
+from tests.cluster import topics
+from tests.cluster.conftest import worker_properties
+from tests.cluster.jdbc_records import CONVERTERS, encoded, key
+
+KILLS = int(os.environ.get("PENSTOCK_KILLS", "4"))
+ROWS = int(os.environ.get("PENSTOCK_KILL_ROWS", "100000"))
+SEED = 20
+#: The worker is killed within that time after records begin to come.
+AT_MOST_SECONDS = 2.5
+
+pytestmark = pytest.mark.timeout(300 + KILLS * 60)
+
+
+@dataclass(frozen=True)
+class Target:
+    """A sink and how its table must end."""
+
+    name: str
+    database: FreshDatabase
+    keys: dict[str, str]
+    may_repeat: bool = False
+
+    @property
+    def table(self) -> str:
+        return self.name.replace("-", "_")
+
+    def config(self, topic: str) -> dict[str, str]:
+        return {
+            "connector.class": "io.confluent.connect.jdbc.JdbcSinkConnector",
+            "topics": topic,
+            "auto.create": "true",
+            "table.name.format": self.table,
+            "consumer.override.max.poll.records": "5000",
+            **self.database.config,
+            **CONVERTERS,
+            **self.keys,
+        }
+
+    def sums(self) -> tuple[int, int, int]:
+        """How many rows there are, how many of them are different, and the sum of those."""
+        distinct = f"SELECT DISTINCT id, name FROM {self.table} WHERE name = CONCAT('n', id)"
+        query = f"SELECT (SELECT COUNT(*) FROM {self.table}), COUNT(*), SUM(id) FROM ({distinct}) d"
+        [(rows, different, total)] = self.database.rows(query)
+        return int(rows), int(different), int(total)
+
+    def count(self) -> int:
+        try:
+            return int(self.database.rows(f"SELECT COUNT(*) FROM {self.table}")[0][0])
+        except Exception:  # noqa: BLE001 - there is no table before the first batch
+            return 0
+
+
+@pytest.fixture
+def crashing(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[PenstockWorker]:
+    properties = worker_properties(kafka, f"crashes-{uuid.uuid4().hex[:8]}")
+    properties["consumer.session.timeout.ms"] = "6000"
+    with PenstockWorker(tmp_path_factory.mktemp("worker"), properties) as worker:
+        yield worker
+
+
+def test_kills_at_random(
+    crashing: PenstockWorker, kafka: str, mariadb: FreshDatabase, postgresql: FreshDatabase
+) -> None:
+    once = {"exactly.once": "true"}
+    upsert = {"insert.mode": "upsert", "pk.mode": "record_value", "pk.fields": "id"}
+    targets = [
+        Target("once-postgresql", postgresql, once),
+        Target("once-mariadb", mariadb, once),
+        Target("upsert-mariadb", mariadb, upsert),
+        Target("insert-postgresql", postgresql, {}, may_repeat=True),
+    ]
+    topic = f"killed-{uuid.uuid4().hex[:8]}"
+    topics.create(kafka, topic, partitions=2)
+    for target in targets:
+        crashing.rest.create_running(target.name, target.config(topic))
+
+    chance = random.Random(SEED)
+    portion = ROWS // (KILLS + 1)
+    for number in range(KILLS):
+        with _producing(kafka, topic, number * portion, (number + 1) * portion):
+            threading.Event().wait(chance.uniform(0, AT_MOST_SECONDS))
+            _kill(crashing, worker=chance.random() < 0.5)
+        # Somebody works again: the next kill is one in the middle of work too.
+        _await(crashing, targets[number % len(targets)], (number + 1) * portion)
+    with _producing(kafka, topic, KILLS * portion, ROWS):
+        pass
+    for target in targets:
+        _await(crashing, target, ROWS)
+    for target in targets:
+        rows, different, _ = target.sums()
+        assert (rows >= different) if target.may_repeat else (rows == different == ROWS)
+
+
+def _await(crashing: PenstockWorker, target: Target, rows: int) -> None:
+    crashing.rest.eventually(target.count, lambda found: found >= rows, seconds=180)
+    wanted = (rows, sum(range(rows)))
+    crashing.rest.eventually(target.sums, lambda found: found[1:] == wanted, seconds=180)
+
+
+class _producing:  # noqa: N801 - it reads as a statement
+    """Rows of these numbers, on their way while the block runs."""
+
+    def __init__(self, kafka: str, topic: str, start: int, end: int) -> None:
+        rows = ({"id": number, "name": f"n{number}"} for number in range(start, end))
+        self._thread = threading.Thread(
+            target=topics.produce,
+            args=(kafka, topic, encoded(rows)),
+            kwargs={"key": lambda number: key(start + number)},
+        )
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._thread.join(120)
+        assert not self._thread.is_alive()
+
+
+def _kill(crashing: PenstockWorker, *, worker: bool) -> None:
+    if not worker and crashing.spark_pid is not None:
+        crashing.kill_spark()
+        return
+    family = descendants(crashing.child.pid)
+    crashing.kill()
+    eventually(lambda: alive(family), lambda left: not left, seconds=60)
+    crashing.start()
