@@ -230,6 +230,31 @@ def test_a_query_with_a_join(database: FreshDatabase, world: World) -> None:
         assert made.read() == [{"n": 4}]
 
 
+def test_nothing_new_costs_three_calls(
+    mariadb: FreshDatabase, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Thirty connectors that look each second are to cost next to nothing."""
+    mariadb.sql("CREATE TABLE t (id INT PRIMARY KEY, at DATETIME NOT NULL)")
+    mariadb.sql("INSERT INTO t VALUES (1, '2020-01-01')")
+    client = type(world.spark._jvm._gateway_client)  # type: ignore[union-attr]
+    send, calls = client.send_command, []
+
+    def counted(self: Any, command: str, *arguments: Any, **options: Any) -> Any:
+        # Garbage that Python hands back is not ours.
+        if not command.startswith("m\nd\n"):
+            calls.append(command)
+        return send(self, command, *arguments, **options)
+
+    for mode in (BY_ID, BY_TIME, BY_BOTH):
+        with source(world, {**mariadb.config, **mode}) as made:
+            made.read_all()
+            monkeypatch.setattr(client, "send_command", counted)
+            calls.clear()
+            assert made.read() is None
+            assert len(calls) <= 3
+            monkeypatch.undo()
+
+
 def test_a_limit_of_the_users_own(database: FreshDatabase, world: World) -> None:
     database.sql(
         "CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1), (2), (3), (4), (5)"
@@ -366,14 +391,16 @@ def test_odd_names(database: FreshDatabase, world: World) -> None:
         ({**BY_ID, "incrementing.column.name": "nope"}, "has no column nope"),
         ({**BY_TIME, "timestamp.column.name": "nope"}, "has no column nope"),
         ({"mode": "incrementing"}, "0 auto-increment columns"),
-        ({**BY_ID, "incrementing.column.name": "at"}, "at may be null"),
+        ({**BY_ID, "incrementing.column.name": "at"}, "at is datetime, not a number"),
+        ({**BY_TIME, "timestamp.column.name": "id"}, "id is int(eger)?, not a timestamp"),
+        ({**BY_ID, "incrementing.column.name": "n"}, "n may be null"),
         (BY_TIME, "at may be null"),
     ],
 )
 def test_a_mode_that_a_table_can_not_have(
     mariadb: FreshDatabase, world: World, keys: dict[str, str], message: str
 ) -> None:
-    mariadb.sql("CREATE TABLE t (id INT PRIMARY KEY, at DATETIME)")
+    mariadb.sql("CREATE TABLE t (id INT PRIMARY KEY, at DATETIME, n INT)")
     with (
         source(world, {**mariadb.config, **keys}) as made,
         pytest.raises(ConfigError, match=message),

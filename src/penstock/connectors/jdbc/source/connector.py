@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Final
 
 from penstock.api.connector import ConnectorContext, PartitionKey, SourceConnector
@@ -29,7 +29,7 @@ from penstock.connectors.jdbc.source_config import (
     SourceConfig,
 )
 from penstock.connectors.jdbc.tables import TableId
-from penstock.errors import ConfigError, DataError, PenstockError
+from penstock.errors import ConfigError, DataError
 
 log = logging.getLogger(__name__)
 
@@ -39,9 +39,12 @@ _STOP_SECONDS: Final = 5.0
 class TableMonitor:
     """Looks at the tables of a database from time to time, on a thread of its own."""
 
-    def __init__(self, config: SourceConfig, database: Database, context: ConnectorContext) -> None:
+    def __init__(
+        self, config: SourceConfig, connect: Callable[[], Database], context: ConnectorContext
+    ) -> None:
         self._config = config
-        self._database = database
+        self._connect = connect
+        self._database: Database | None = None
         self._context = context
         self._stopped = threading.Event()
         self._lock = threading.Lock()
@@ -66,20 +69,28 @@ class TableMonitor:
             self._thread.join(_STOP_SECONDS)
 
     def _run(self) -> None:
-        while not self._stopped.wait(self._config.table_poll_interval_ms / 1000):
-            try:
-                found = self._look()
-            except ConfigError as error:
-                self._context.raise_error(error)
-                return
-            except PenstockError as error:
-                log.warning("Could not look for tables, trying again later: %s", error)
-                continue
-            except Exception:
-                log.warning("Could not look for tables, trying again later", exc_info=True)
-                continue
-            self._take_over(found)
-        self._database.close()
+        try:
+            while not self._stopped.wait(self._config.table_poll_interval_ms / 1000):
+                self._look_again()
+        except ConfigError as error:
+            self._context.raise_error(error)
+        finally:
+            self._forget_database()
+
+    def _look_again(self) -> None:
+        try:
+            self._take_over(self._look())
+        except ConfigError:
+            raise
+        except Exception as error:  # noqa: BLE001 - Spark's JVM may be gone, and come back
+            log.warning("Could not look for tables, trying again later: %s", error)
+            # With another JVM there is another way to the database.
+            self._forget_database()
+
+    def _forget_database(self) -> None:
+        database, self._database = self._database, None
+        if database is not None:
+            database.close()
 
     def _take_over(self, found: list[TableId]) -> None:
         with self._lock:
@@ -91,6 +102,8 @@ class TableMonitor:
             self._context.request_task_reconfiguration()
 
     def _look(self) -> list[TableId]:
+        if self._database is None:
+            self._database = self._connect()
         found = selected_tables(self._database, self._config)
         missing = missing_tables(found, self._config)
         if missing != self._told:
@@ -116,15 +129,16 @@ class JdbcSource(SourceConnector):
         self._props = dict(config)
         self._parsed = self.Config.parse(config)
         check_config(self._parsed)
-        database = Database(
-            self._parsed.connection(config), self._parsed.dialect, _jvm(context.spark)
-        )
+        settings, dialect = self._parsed.connection(config), self._parsed.dialect
         if self._parsed.row_source:
             # Whether it can be reached is found out now; the rest is the task's business.
+            database = Database(settings, dialect, _jvm(context))
             database.connect()
             database.close()
             return
-        self._monitor = TableMonitor(self._parsed, database, context)
+        self._monitor = TableMonitor(
+            self._parsed, lambda: Database(settings, dialect, _jvm(context)), context
+        )
         self._monitor.start()
 
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
@@ -177,5 +191,5 @@ class AivenJdbcSourceConnector(JdbcSource):
     task_class = AivenJdbcSourceTask
 
 
-def _jvm(spark: Any) -> Any:
-    return spark._jvm  # noqa: SLF001 - pyspark's own way to the JVM
+def _jvm(context: ConnectorContext) -> Any:
+    return context.spark._jvm  # noqa: SLF001 - pyspark's own way to the JVM

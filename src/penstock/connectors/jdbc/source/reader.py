@@ -26,6 +26,13 @@ log = logging.getLogger(__name__)
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _LIMITING: Final = re.compile(r"(?i)\b(limit|fetch\s+(first|next)|top|rownum)\b")
+_NUMBERS: Final = frozenset(
+    {
+        *(SqlType.TINYINT, SqlType.SMALLINT, SqlType.INTEGER, SqlType.BIGINT),
+        *(SqlType.NUMERIC, SqlType.DECIMAL),
+    }
+)
+_TIMES: Final = frozenset({SqlType.DATE, SqlType.TIMESTAMP, SqlType.TIMESTAMP_WITH_TIMEZONE})
 _INTEGERS: Final = frozenset({SqlType.TINYINT, SqlType.SMALLINT, SqlType.INTEGER, SqlType.BIGINT})
 
 
@@ -173,12 +180,13 @@ class RowsReader:
 
     # ------------------------------------------------------------------------------ many rows
 
-    def _backlog(self, database: Database, layout: Layout, ends: Sequence[int]) -> Reading:
+    def _backlog(self, database: Database, layout: Layout, ends: Sequence[int]) -> Reading | None:
         """A chunk of a backlog, shared by the readers where an index makes that cheap."""
         ordering = _present(layout.ordering)
-        ((first, last),) = [
-            tuple(map(as_number, row)) for row in database.query(ordering.ends(self._from))
-        ]
+        (row,) = database.query(ordering.ends(self._from))
+        if row[0] is None:
+            return None  # Somebody has deleted them since we counted.
+        first, last = map(as_number, row)
         stop = last
         if layout.ranged:
             # As dense as its first rows, the chunk ends here; if not, it is longer or shorter.
@@ -254,9 +262,10 @@ class RowsReader:
             return [f"1 = 1{suffix}"]
         column = database.dialect.quote(layout.shared_by)
         sql = f"SELECT MIN({column}), MAX({column}) FROM {self.target.source}"
-        ((first, last),) = [tuple(map(as_number, row)) for row in database.query(sql)]
-        if last - first < self._limits.shared_rows:
+        (row,) = database.query(sql)
+        if row[0] is None or as_number(row[1]) - as_number(row[0]) < self._limits.shared_rows:
             return ["1 = 1"]
+        first, last = map(as_number, row)
         bounds = cuts(first, last, self._limits.readers)
         lower = ["", *(f"{column} > {bound}" for bound in bounds)]
         upper = [*(f"{column} <= {bound}" for bound in bounds), ""]
@@ -327,7 +336,8 @@ class RowsReader:
     def _number_column(self, columns: Sequence[ColumnFacts]) -> ColumnFacts:
         name = self._config.incrementing_column(self.target.table)
         if name:
-            return self._named(columns, name, "incrementing.column.name")
+            column = self._named(columns, name, "incrementing.column.name")
+            return self._of_type(column, _NUMBERS, "a number")
         found = [column for column in columns if column.autoincrement]
         if len(found) != 1:
             raise ConfigError(
@@ -340,7 +350,18 @@ class RowsReader:
         names = self._config.timestamp_columns(self.target.table)
         if not names:
             raise ConfigError(f"mode={self._mode} needs timestamp.column.name for {self.target}")
-        return tuple(self._named(columns, name, "timestamp.column.name") for name in names)
+        named = (self._named(columns, name, "timestamp.column.name") for name in names)
+        return tuple(self._of_type(column, _TIMES, "a timestamp") for column in named)
+
+    def _of_type(self, column: ColumnFacts, types: frozenset[SqlType], what: str) -> ColumnFacts:
+        # Codes that are not in the standard are the driver's own business.
+        known = column.type in set(SqlType) and column.type != SqlType.OTHER
+        if known and column.type not in types:
+            raise ConfigError(
+                f"{self.target}: column {column.name} is {column.type_name}, not {what};"
+                f" mode={self._mode} can't use it"
+            )
+        return column
 
     def _named(self, columns: Sequence[ColumnFacts], name: str, key: str) -> ColumnFacts:
         exact = [column for column in columns if column.name == name]
