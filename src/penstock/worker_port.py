@@ -51,6 +51,10 @@ class WorkerEvents(Protocol):
 
     def task_state(self, task: TaskId, state: State, trace: str | None) -> None: ...
 
+    def task_figures(self, task: TaskId, figures: Mapping[str, int]) -> None:
+        """What a running task wants shown in its status beside its state."""
+        ...
+
     def task_configs(self, connector: str, configs: Sequence[Mapping[str, str]]) -> None:
         """A running connector made its task configs: after its start, its resume, or on its wish.
 

@@ -31,6 +31,10 @@ class SourceContext(Protocol):
         """True once the task is asked to stop; long waits must look at it."""
         ...
 
+    def show(self, name: str, figure: int) -> None:
+        """Show a figure in the task's status, for what its user should know of but need not fix."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class SourceBatch:

@@ -67,6 +67,11 @@ class Conductor:
             lambda: self._records.task(task, self._entry(task.connector), state, trace),
         )
 
+    def task_figures(self, task: TaskId, figures: Mapping[str, int]) -> None:
+        self._thread.post(
+            f"recording figures of task {task}", lambda: self._records.figures(task, figures)
+        )
+
     def task_configs(self, connector: str, configs: Sequence[Mapping[str, str]]) -> None:
         made = tuple(dict(config) for config in configs)
         self._thread.post(

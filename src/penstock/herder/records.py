@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from penstock.clock import Clock
@@ -16,6 +16,7 @@ from penstock.worker_port import State
 # States that say nothing of a plugin's version, as in Connect's own records.
 _UNVERSIONED: Final = frozenset({State.UNASSIGNED, State.DESTROYED})
 _ENDED: Final = frozenset({State.FAILED, State.UNASSIGNED})
+_PAUSED_OR_RESUMED: Final = frozenset({State.RUNNING.value, State.PAUSED.value})
 
 Version = Callable[[Mapping[str, str]], str | None]
 
@@ -51,8 +52,17 @@ class Records:
         self, task: TaskId, entry: ConnectorEntry | None, state: State, trace: str | None
     ) -> None:
         if entry is not None and task.number < len(entry.tasks):
-            status = self._status(state, trace, self._statuses.task(task), entry)
+            known = self._statuses.task(task)
+            status = self._status(state, trace, known, entry)
+            if known is not None and {known.state, status.state} == _PAUSED_OR_RESUMED:
+                status = replace(status, figures=known.figures)
             self._statuses.put_task(task, status)
+
+    def figures(self, task: TaskId, figures: Mapping[str, int]) -> None:
+        """Shown beside the task's state for as long as that lasts."""
+        known = self._statuses.task(task)
+        if known is not None and self._ran(known):
+            self._statuses.put_task(task, replace(known, figures=dict(figures)))
 
     def topic(self, task: TaskId, entry: ConnectorEntry | None, topic: str) -> None:
         known = (status.topic for status in self._statuses.topics(task.connector))

@@ -33,6 +33,9 @@ class WorkerReports:
     def task_state(self, task: TaskId, state: State, trace: str | None) -> None:
         self._report(lambda listener: listener.task_state(task, state, trace))
 
+    def task_figures(self, task: TaskId, figures: Mapping[str, int]) -> None:
+        self._report(lambda listener: listener.task_figures(task, figures))
+
     def task_configs(self, connector: str, configs: Sequence[Mapping[str, str]]) -> None:
         self._report(lambda listener: listener.task_configs(connector, configs))
 

@@ -143,4 +143,5 @@ class Views:
 
 
 def shown_state(status: Status, task: int | None = None) -> StateInfo:
-    return StateInfo(status.state, status.worker_id, status.version, status.trace, task)
+    shown = (status.state, status.worker_id, status.version, status.trace)
+    return StateInfo(*shown, task, status.figures)

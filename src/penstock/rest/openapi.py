@@ -28,7 +28,9 @@ CONFIG: Final = _map(TEXT)
 _NULLABLE: Final[Schema] = {"type": ["string", "null"]}
 _TASK_REF: Final = _object(connector=TEXT, task=NUMBER)
 _STATE: Final = _object(state=TEXT, worker_id=TEXT, version=_NULLABLE, trace=TEXT)
-_TASK_STATE: Final = _object(id=NUMBER, state=TEXT, worker_id=TEXT, version=_NULLABLE, trace=TEXT)
+_TASK_STATE: Final = _object(
+    id=NUMBER, state=TEXT, worker_id=TEXT, version=_NULLABLE, trace=TEXT, figures=_map(NUMBER)
+)
 _PART: Final[Schema] = {"type": ["object", "null"]}
 _LEVEL: Final = _object(level=TEXT, last_modified={"type": ["integer", "null"]})
 _DEFINITION: Final = _object(

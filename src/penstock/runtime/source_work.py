@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 STORE_SECONDS = 120.0
+#: A figure that changes with every batch is not worth a status record each time.
+SHOW_SECONDS = 10.0
 
 
 class TargetTopics(Protocol):
@@ -77,6 +79,9 @@ class SourceWork:
         self._pipeline: SourcePipeline | None = None
         self._seen_topics: set[str] = set()
         self._written: SourceBatch | None = None
+        self._figures: dict[str, int] = {}
+        self._shown: dict[str, int] = {}
+        self._show_again = Deadline.after(0, control.clock)
         self._group = f"penstock-{task}"
 
     # What a source task may ask for (api.SourceContext).
@@ -92,6 +97,9 @@ class SourceWork:
     def offset(self, partition: Mapping[str, Any]) -> Mapping[str, Any] | None:
         return self._offsets.get(self._id.connector, partition)
 
+    def show(self, name: str, figure: int) -> None:
+        self._figures[name] = figure
+
     # What the host asks for (TaskWork).
 
     def start(self) -> None:
@@ -106,6 +114,7 @@ class SourceWork:
             batch = self._task.read()
             if batch is not None:
                 self._write(batch)
+        self._tell_figures()
         if batch is None:
             self._control.wait(self._task.poll_interval_seconds)
             return
@@ -133,6 +142,12 @@ class SourceWork:
         finally:
             self._stop_task()
             self._release()
+
+    def _tell_figures(self) -> None:
+        if self._figures != self._shown and self._show_again.expired:
+            self._shown = dict(self._figures)
+            self._show_again = Deadline.after(SHOW_SECONDS, self._control.clock)
+            self._events.task_figures(self._id, self._shown)
 
     def _stop_task(self) -> None:
         task, self._task = self._task, None

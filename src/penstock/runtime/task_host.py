@@ -30,7 +30,7 @@ class TaskControl:
         self._changed = threading.Event()
         self._stopping = False
         self._target = target
-        self._clock = clock
+        self.clock = clock
 
     @property
     def stopping(self) -> bool:
@@ -50,7 +50,7 @@ class TaskControl:
 
     def wait(self, seconds: float) -> None:
         """Wait that long, or until something changes."""
-        self._clock.wait(self._changed, seconds)
+        self.clock.wait(self._changed, seconds)
         self._changed.clear()
         if self._stopping:
             self._changed.set()

@@ -115,13 +115,14 @@ class ConfigStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """State of a connector or task, as stored."""
+    """State of a connector or task, as stored. Only Penstock's tasks have figures."""
 
     state: str
     worker_id: str
     generation: int
     trace: str | None = None
     version: str | None = None
+    figures: Mapping[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,6 +81,7 @@ def _status(content: dict[str, Any]) -> Status:
         int(content["generation"]),
         content.get("trace"),
         content.get("version"),
+        content.get("figures"),
     )
 
 
@@ -96,9 +97,11 @@ def _topic_status(content: dict[str, Any]) -> TopicStatus:
 def dump_value(value: Value) -> bytes:
     """In the bytes that Connect writes."""
     if isinstance(value, Status):
+        # Connect ignores what it does not know.
+        figures = {} if value.figures is None else {"figures": dict(value.figures)}
         return encode({
             "state": value.state, "trace": value.trace, "worker_id": value.worker_id,
-            "generation": value.generation, "version": value.version,
+            "generation": value.generation, "version": value.version, **figures,
         })  # fmt: skip
     return encode({
         "topic": {

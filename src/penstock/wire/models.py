@@ -211,19 +211,25 @@ class TaskInfo:
 
 @dataclass(frozen=True, slots=True)
 class StateInfo:
-    """State of a connector or, with `id`, of a task. A trace is left out when there is none."""
+    """State of a connector or, with `id`, of a task. What there is not is left out.
+
+    `figures`: what a task wants known, such as {"skipped_numbers": 3}; Connect has no such thing.
+    """
 
     state: str
     worker_id: str
     version: str | None
     trace: str | None = None
     id: int | None = None
+    figures: Mapping[str, int] | None = None
 
     def to_json(self) -> Json:
         found: Json = {} if self.id is None else {"id": self.id}
         found |= {"state": self.state, "worker_id": self.worker_id, "version": self.version}
         if self.trace:
             found["trace"] = self.trace
+        if self.figures:
+            found["figures"] = dict(self.figures)
         return found
 
 

@@ -96,7 +96,7 @@ class Bench:
     fatal: list[Exception] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        reports = WorkerReports()
+        reports = self.events = WorkerReports()
         self.worker = ScriptedWorker(reports)
         self.validation = ScriptedValidation()
         plugins = Plugins([*BUILT_IN, VAULT])

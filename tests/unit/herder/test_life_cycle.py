@@ -54,6 +54,25 @@ def test_pause_and_resume() -> None:
         assert ("stop", "c-0") not in bench.worker.calls
 
 
+def test_figures_of_a_task_are_shown_until_it_starts_anew() -> None:
+    with running() as bench:
+        bench.create()
+        bench.runs()
+        bench.events.task_figures(T0, {"skipped_numbers": 3})
+        eventually(lambda: _shown(bench) == {"skipped_numbers": 3})
+        bench.herder.pause_connector("c", soon())
+        eventually(lambda: bench.states() == ("PAUSED", ["PAUSED"]))
+        assert _shown(bench) == {"skipped_numbers": 3}
+        bench.herder.resume_connector("c", soon())
+        bench.runs()
+        bench.herder.restart_task("c", 0, soon())
+        eventually(lambda: _shown(bench) is None)
+
+
+def _shown(bench: Bench) -> object:
+    return bench.herder.task_status("c", 0, soon()).to_json().get("figures")
+
+
 def test_a_stopped_connector_has_no_tasks_and_gets_them_back() -> None:
     with running() as bench:
         bench.create()

@@ -19,6 +19,7 @@ class Notes:
         self.traces: dict[str, str | None] = {}
         self.configs: list[tuple[str, list[dict[str, str]]]] = []
         self.topics: list[tuple[str, str]] = []
+        self.figures: list[dict[str, int]] = []
 
     def connector_state(self, name: str, state: State, trace: str | None) -> None:
         with self._lock:
@@ -27,6 +28,10 @@ class Notes:
 
     def task_state(self, task: TaskId, state: State, trace: str | None) -> None:
         self.connector_state(str(task), state, trace)
+
+    def task_figures(self, task: TaskId, figures: Mapping[str, int]) -> None:
+        with self._lock:
+            self.figures.append(dict(figures))
 
     def task_configs(self, connector: str, configs: Sequence[Mapping[str, str]]) -> None:
         with self._lock:

@@ -131,6 +131,17 @@ class Source:
         return int(self.store.get("", FILE)["position"])
 
 
+def test_figures_are_told_when_they_change_but_not_all_the_time() -> None:
+    source = Source()
+    source.work.step()
+    assert source.notes.figures == []
+    source.work.show("skipped_numbers", 1)
+    source.work.step()
+    source.work.show("skipped_numbers", 2)
+    source.work.step()
+    assert source.notes.figures == [{"skipped_numbers": 1}]
+
+
 def test_offsets_are_stored_after_each_batch() -> None:
     source = Source()
     for number in (1, 2, 3):

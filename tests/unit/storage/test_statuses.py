@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 import dataclasses
 
 import pytest
@@ -34,6 +35,13 @@ GOLDEN: list[tuple[bytes, bytes, Key, Value]] = [
         b'{"state":"FAILED","trace":"x\\n\\ty","worker_id":"h:1","generation":0,"version":null}',
         TaskKey(TaskId("a-b", 0)),
         Status("FAILED", "h:1", 0, "x\n\ty", None),
+    ),
+    (
+        b"status-task-a-b-1",
+        b'{"state":"RUNNING","trace":null,"worker_id":"127.0.0.1:8083","generation":2,"version":"4.1.1",'
+        b'"figures":{"skipped_numbers":3}}',
+        TaskKey(TaskId("a-b", 1)),
+        replace(RUNNING, figures={"skipped_numbers": 3}),
     ),
     (
         b"status-topic-t.1:connector-a:b",

@@ -36,6 +36,9 @@ class Context:
         position = self._offsets.get(partition["filename"])
         return None if position is None else {"position": position}
 
+    def show(self, name: str, figure: int) -> None:
+        raise AssertionError(f"{name}={figure}: a file has no figures")
+
 
 def source(
     spark: SparkSession, path: Path, position: int = 0, **sizes: int

@@ -30,12 +30,16 @@ class World:
         self.offsets: dict[str, Mapping[str, Any]] = {}
         self.reconfigured = 0
         self.errors: list[Exception] = []
+        self.figures: dict[str, int] = {}
 
     def offset(self, partition: Mapping[str, Any]) -> Mapping[str, Any] | None:
         return self.offsets.get(canonical(partition))
 
     def put(self, partition: Mapping[str, Any], offset: Mapping[str, Any]) -> None:
         self.offsets[canonical(partition)] = offset
+
+    def show(self, name: str, figure: int) -> None:
+        self.figures[name] = figure
 
     def request_task_reconfiguration(self) -> None:
         self.reconfigured += 1

@@ -50,7 +50,9 @@ def test_incrementing(database: FreshDatabase, world: World) -> None:
         assert ids(made.read()) == [-3, 1, 2]
         assert made.read() is None
         database.sql("INSERT INTO t VALUES (5), (3)")
+        assert world.figures == {}
         assert ids(made.read()) == [3, 5]
+        assert world.figures == {"skipped_numbers": 1}
         assert made.offsets == [(partition(database, "t"), {"incrementing": 5})]
         # What comes late with a lower number is not read.
         database.sql("INSERT INTO t VALUES (4), (6)")

@@ -166,7 +166,8 @@ class RowsReader:
 
     def _count_gap(self, count: int, last: int) -> None:
         before = _present(self._position).number
-        if before is None or last - before <= count:
+        # What is missing before the first rows was deleted long ago, or never was.
+        if before in (None, self._config.incrementing_initial) or last - before <= count:
             return
         self.skipped += last - before - count
         log.info(

@@ -63,6 +63,8 @@ class JdbcSourceTask(FrameSourceTask):
             self._count_failure(error)
             raise
         self._failures = 0
+        if skipped := sum(reader.skipped for reader in self._readers):
+            self._context.show("skipped_numbers", skipped)
         return batch
 
     def stop(self) -> None:
