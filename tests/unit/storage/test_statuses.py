@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
 import dataclasses
 
 import pytest
@@ -41,7 +40,7 @@ GOLDEN: list[tuple[bytes, bytes, Key, Value]] = [
         b'{"state":"RUNNING","trace":null,"worker_id":"127.0.0.1:8083","generation":2,"version":"4.1.1",'
         b'"figures":{"skipped_numbers":3}}',
         TaskKey(TaskId("a-b", 1)),
-        replace(RUNNING, figures={"skipped_numbers": 3}),
+        dataclasses.replace(RUNNING, figures={"skipped_numbers": 3}),
     ),
     (
         b"status-topic-t.1:connector-a:b",
