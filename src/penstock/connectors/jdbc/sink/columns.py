@@ -19,6 +19,8 @@ from penstock.errors import DataError
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
+#: The backslash first, as the others bring new ones.
+_ESCAPES: Final = (("\\", "\\\\"), ("\t", "\\t"), ("\n", "\\n"), ("\r", "\\r"))
 _DAY_SECONDS: Final = 86_400
 
 
@@ -39,6 +41,24 @@ def selected(
         place = F.col("offset") * F.lit(partitions).cast("long") + F.col("partition")
         columns += [place.alias(SEQUENCE), F.col("value").isNull().cast("int").alias(GONE)]
     return frame.select(*columns)
+
+
+def lines_of(rows: DataFrame) -> DataFrame:
+    """The rows as COPY and LOAD DATA read them: tabs in between, a backslash before the special."""
+    texts = [_text(field.dataType.typeName(), F.col(_quoted(field.name))) for field in rows.schema]
+    return rows.select(F.concat_ws("\t", *texts).alias("value"))
+
+
+def _quoted(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"
+
+
+def _text(kind: str, column: Column) -> Column:
+    text = column.cast("string")
+    if kind == "string":
+        for plain, escaped in _ESCAPES:
+            text = F.replace(text, F.lit(plain), F.lit(escaped))
+    return F.coalesce(text, F.lit("\\N"))
 
 
 def _column(field: SinkField, rules: ValueRules) -> Column:

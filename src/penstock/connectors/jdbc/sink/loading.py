@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from penstock.connectors.jdbc.database import Database
 from penstock.connectors.jdbc.sink.forms import Form
-from penstock.connectors.jdbc.sink.spool import Part, load_few, load_parts
+from penstock.connectors.jdbc.sink.spool import Load, count_lines, load_few, load_parts
 from penstock.errors import DataError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-#: So few rows are fetched and put into a file here sooner than a Python worker of Spark begins.
+#: So few rows are fetched and put into a file here sooner than Spark has opened one.
 FEW_ROWS: Final = 2000
 
 
@@ -54,10 +55,7 @@ class CopyLoader:
     def load(self, rows: DataFrame, into: Into, *, few: bool) -> int:
         names = ", ".join(map(self._database.dialect.quote, into.columns))
         copy = f"COPY {into.table} ({names}) FROM STDIN"
-        return _spooled(rows, lambda part: self._copy(copy, part), few=few)
-
-    def _copy(self, sql: str, part: Part) -> None:
-        self._database.copy_in(sql, str(part.path))
+        return _spooled(rows, lambda part: self._database.copy_in(copy, str(part)), few=few)
 
 
 class LoadDataLoader:
@@ -77,15 +75,17 @@ class LoadDataLoader:
     def load(self, rows: DataFrame, into: Into, *, few: bool) -> int:
         return _spooled(rows, lambda part: self._load(part, into), few=few)
 
-    def _load(self, part: Part, into: Into) -> None:
+    def _load(self, part: Path, into: Into) -> int:
         loaded = self._database.execute(self._statement(part, into))
         warnings = self._database.query("SHOW WARNINGS LIMIT 20")
         serious = [str(row[2]) for row in warnings if str(row[0]) != "Note"]
-        if loaded != part.rows or (self._strict and serious):
-            why = serious[0] if serious else f"{part.rows - loaded} rows were not taken"
+        dropped = count_lines(part) - loaded
+        if dropped or (self._strict and serious):
+            why = serious[0] if serious else f"{dropped} rows were not taken"
             raise DataError(f"table {into.table}: {why}")
+        return loaded
 
-    def _statement(self, part: Part, into: Into) -> str:
+    def _statement(self, part: Path, into: Into) -> str:
         dialect = self._database.dialect
         places = {name: f"@b{number}" for number, name in enumerate(into.columns)}
         names = [
@@ -97,15 +97,18 @@ class LoadDataLoader:
             if name in into.binary
         ]
         return (
-            f"LOAD DATA LOCAL INFILE {dialect.text(str(part.path))} INTO TABLE {into.table}"
+            f"LOAD DATA LOCAL INFILE {dialect.text(str(part))} INTO TABLE {into.table}"
             " CHARACTER SET utf8mb4 FIELDS TERMINATED BY '\\t' ESCAPED BY '\\\\'"
             f" LINES TERMINATED BY '\\n' ({', '.join(names)})"
             + (f" SET {', '.join(made)}" if made else "")
         )
 
 
-def _spooled(rows: DataFrame, load: Callable[[Part], None], *, few: bool) -> int:
-    return load_few(rows.toArrow(), load) if few else load_parts(rows, load)
+def _spooled(rows: DataFrame, load: Load, *, few: bool) -> int:
+    from penstock.connectors.jdbc.sink.columns import lines_of
+
+    lines = lines_of(rows)
+    return load_few(lines.toArrow(), load) if few else load_parts(lines, load)
 
 
 class BatchLoader:

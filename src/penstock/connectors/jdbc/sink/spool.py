@@ -12,127 +12,90 @@ import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
-
-from penstock.connectors.jdbc.sink.text_rows import text_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
 _LOOK_SECONDS: Final = 0.01
+_READ_BYTES: Final = 1 << 20
 _PREFIX: Final = "penstock-jdbc-sink-"
+_WRITER: Final = {
+    "lineSep": "\n",
+    "compression": "none",
+    "maxRecordsPerFile": "0",
+    # A task's file gets its place and name when the task is done, not when the job is.
+    "mapreduce.fileoutputcommitter.algorithm.version": "2",
+}
+
+Load = Callable[[Path], int]
+"""Loads a file of lines; how many rows that were."""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A file of rows."""
-
-    path: Path
-    rows: int
-
-
-@dataclass(frozen=True, slots=True)
-class PartWriter:
-    """The Arrow kernel that writes a Spark partition's rows to a part of its own.
-
-    Runs in Spark's Python workers. A part gets its name when it is complete.
-    """
-
-    directory: str
-
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        import pyarrow as pa
-        from pyspark import TaskContext
-
-        context = TaskContext.get()
-        number = 0 if context is None else context.partitionId()
-        rows = _write_part(self.directory, number, batches)
-        yield pa.RecordBatch.from_arrays([pa.array([rows], pa.int64())], names=["rows"])
-
-
-def _write_part(directory: str, number: int, batches: Iterator[pa.RecordBatch]) -> int:
-    rows = 0
-    with tempfile.NamedTemporaryFile(dir=directory, delete=False) as part:
-        for batch in batches:
-            part.write(text_rows(batch))
-            rows += batch.num_rows
-    Path(part.name).rename(_part_path(directory, number, rows))
-    return rows
-
-
-def _part_path(directory: str, number: int, rows: int) -> Path:
-    return Path(directory) / f"part-{number}-{rows}"
-
-
-def load_few(rows: pa.Table, load: Callable[[Part], None]) -> int:
-    """As load_parts(), for rows that are here already."""
+def load_few(lines: pa.Table, load: Load) -> int:
+    """As load_parts(), for lines that are here already."""
     with _directory() as directory:
-        count = _write_part(directory, 0, iter(rows.to_batches()))
-        return _loaded(Part(_part_path(directory, 0, count), count), load)
+        part = Path(directory) / "part-00000"
+        part.write_bytes(b"".join(f"{line}\n".encode() for line in lines.column(0).to_pylist()))
+        return load(part) if lines.num_rows else 0
 
 
-def load_parts(frame: DataFrame, load: Callable[[Part], None]) -> int:
-    """Hand over all parts of the frame in order, each when it is made; the number of their rows.
+def load_parts(lines: DataFrame, load: Load) -> int:
+    """Load the lines of a frame in the order of its partitions; how many there were.
 
     Args:
-        frame: the rows in columns that text_rows() takes.
-        load: called for each part, on this thread; the part is gone afterwards.
+        lines: one column of text.
+        load: called for each file when it is complete, on this thread.
     """
     with _directory() as directory:
-        job = _making_parts(frame, directory)
-        total = sum(_loaded(part, load) for part in _parts(Path(directory), job))
-        expected = job.result()
-    if total != expected:
-        raise RuntimeError(f"{expected} rows were made, {total} loaded")
-    return total
+        job = _writing(lines, directory)
+        return sum(_loaded(part, load) for part in _parts(Path(directory), job))
 
 
-def _making_parts(frame: DataFrame, directory: str) -> Future[int]:
-    """A Spark job beside this thread, in its job group; how many rows it made."""
+def count_lines(path: Path) -> int:
+    with path.open("rb", buffering=0) as stream:
+        return sum(block.count(b"\n") for block in iter(lambda: stream.read(_READ_BYTES), b""))
+
+
+def _writing(lines: DataFrame, directory: str) -> Future[None]:
+    """A Spark job beside this thread, in its job group."""
     from pyspark import InheritableThread
-    from pyspark.sql.types import LongType, StructType
 
-    from penstock.columns.arrow_map import map_in_arrow
-
-    made: Future[int] = Future()
-    named = StructType().add("rows", LongType())
-    parts = map_in_arrow(frame, PartWriter(directory), named)
+    written: Future[None] = Future()
 
     def run() -> None:
         try:
-            made.set_result(sum(row.rows for row in parts.collect()))
+            lines.write.mode("append").options(**_WRITER).text(f"file://{directory}")
         except BaseException as error:  # noqa: BLE001 - it belongs to whoever waits
-            made.set_exception(error)
+            written.set_exception(error)
+        else:
+            written.set_result(None)
 
     InheritableThread(target=run, name="jdbc-sink-parts", daemon=True).start()
-    return made
+    return written
 
 
-def _parts(directory: Path, job: Future[int]) -> Iterator[Part]:
+def _parts(directory: Path, job: Future[None]) -> Iterator[Path]:
+    """The files in their order; a partition without rows may have none."""
     number = 0
-    while True:
-        done = job.done()
-        found = next(directory.glob(f"part-{number}-*"), None)
-        if found is not None:
-            yield Part(found, int(found.name.rpartition("-")[2]))
-            number += 1
-        elif done:
-            job.result()
-            return
-        else:
+    while not job.done():
+        found = next(directory.glob(f"part-{number:05d}-*"), None)
+        if found is None:
             wait([job], _LOOK_SECONDS)
+            continue
+        yield found
+        number += 1
+    job.result()
+    yield from sorted(directory.glob("part-*"))
 
 
-def _loaded(part: Part, load: Callable[[Part], None]) -> int:
+def _loaded(part: Path, load: Load) -> int:
     try:
-        if part.rows:
-            load(part)
+        return load(part) if part.stat().st_size else 0
     finally:
-        part.path.unlink(missing_ok=True)
-    return part.rows
+        part.unlink()
 
 
 @contextmanager
