@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from penstock.testing.connect import distributed_properties
 from penstock.testing.databases import FreshDatabase, MariaDb
 from penstock.testing.waiting import eventually
 from penstock.testing.worker import PenstockWorker
@@ -189,3 +190,40 @@ def test_a_database_that_dies_in_the_middle_of_a_load(
     values = topics.values(kafka, f"{prefix}big")
     assert {json.loads(value or b"")["id"] for value in values} == set(range(1, ROWS + 1))
     assert worker.rest.states(name) == ["RUNNING", "RUNNING"]
+
+
+def test_a_worker_that_is_killed_goes_on_behind_its_last_chunk(
+    kafka: str, mariadb: FreshDatabase, tmp_path: Path, unique: Callable[[str], str]
+) -> None:
+    """A first load of more rows than a chunk has; the second chunk is cut off."""
+    rows = 1_200_000
+    mariadb.sql(f"CREATE TABLE big (id INT PRIMARY KEY) AS SELECT seq AS id FROM seq_1_to_{rows}")
+    prefix, name = unique("killed") + "-", unique("loader")
+    keys = {
+        "connector.class": CONFLUENT,
+        **mariadb.config,
+        "mode": "incrementing",
+        "incrementing.column.name": "id",
+        "topic.prefix": prefix,
+        "value.converter": "org.apache.kafka.connect.json.JsonConverter",
+        "value.converter.schemas.enable": "false",
+    }
+    topic = f"{prefix}big"
+    topics.create(kafka, topic)
+    with PenstockWorker(tmp_path / "w", distributed_properties(kafka, unique("g"))) as worker:
+        worker.rest.create(name, keys)
+
+        def stored() -> int:
+            found = worker.rest.offsets(name)
+            return int(found[0]["offset"]["incrementing"]) if found else 0
+
+        chunk = eventually(stored, seconds=240)
+        worker.kill()
+        worker.start()
+        eventually(stored, lambda now: now == rows, seconds=180)
+        assert worker.rest.states(name) == ["RUNNING", "RUNNING"]
+    # What was in the first chunk did not come again.
+    assert 900_000 < chunk < 1_100_000
+    assert topics.end(kafka, topic) <= rows + (rows - chunk)
+    found = {int((value or b"")[6:-1]) for value in topics.values(kafka, topic)}
+    assert found == set(range(1, rows + 1))

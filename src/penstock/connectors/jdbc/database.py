@@ -215,9 +215,10 @@ class Database:
                 )
                 return str(schema.json())
             except Py4JJavaError as error:
-                if _sql_exception(error.java_exception) is not None:
-                    raise
-                return None  # Spark has no type for one of them; we may.
+                # Spark has no type for one of them; we may.
+                if str(error.java_exception.getClass().getName()).startswith("org.apache.spark."):
+                    return None
+                raise
             finally:
                 statement.close()
 
