@@ -136,6 +136,18 @@ def test_the_first_timestamp_that_is_not_null_counts(database: FreshDatabase, wo
         assert made.read() is None
 
 
+def test_the_clock_is_that_of_the_columns(postgresql: FreshDatabase, world: World) -> None:
+    """A clock on the wall shows what it shows where db.timezone says, not where the worker is."""
+    there = "now() AT TIME ZONE 'Pacific/Kiritimati'"
+    postgresql.sql(
+        "CREATE TABLE t (id INT PRIMARY KEY, at TIMESTAMP NOT NULL);"
+        f"INSERT INTO t VALUES (1, {there} - INTERVAL '1 second'), (2, {there} + INTERVAL '1 hour')"
+    )
+    config = {**postgresql.config, **BY_TIME, "db.timezone": "Pacific/Kiritimati"}
+    with source(world, config) as made:
+        assert ids(made.read()) == [1]
+
+
 def test_young_rows_wait_for_the_delay(database: FreshDatabase, world: World) -> None:
     hour, half = (
         ("'1 hour'", "'30 minutes'") if "postgresql" in database.url else ("1 HOUR", "30 MINUTE")

@@ -41,7 +41,10 @@ def test_by_number() -> None:
     ("made_for", "expected"),
     [
         (MYSQL, "`at` < CURRENT_TIMESTAMP(3) - INTERVAL 2000000 MICROSECOND"),
-        (POSTGRESQL, "\"at\" < LOCALTIMESTAMP(3) - INTERVAL '2000 milliseconds'"),
+        (
+            POSTGRESQL,
+            "\"at\" < (CURRENT_TIMESTAMP(3) AT TIME ZONE 'UTC') - INTERVAL '2000 milliseconds'",
+        ),
         (GENERIC, "\"at\" < CURRENT_TIMESTAMP - INTERVAL '2.000' SECOND"),
     ],
 )

@@ -165,9 +165,12 @@ class Dialect:
         del columns
         return f"{{ts {self.text(wall_text(micros))}}}"
 
-    def now(self, delay_ms: int, columns: Sequence[ColumnFacts]) -> str:
-        """The database's clock, so many milliseconds ago, in the resolution of the columns."""
-        del columns
+    def now(self, delay_ms: int, columns: Sequence[ColumnFacts], zone: str) -> str:
+        """The database's clock, so many milliseconds ago, in the resolution of the columns.
+
+        `zone`: of columns that don't know their own; for databases that have no clock but UTC's.
+        """
+        del columns, zone
         if not delay_ms:
             return "CURRENT_TIMESTAMP"
         return f"CURRENT_TIMESTAMP - INTERVAL '{delay_ms / 1000:.3f}' SECOND"

@@ -85,7 +85,8 @@ class MySqlDialect(Dialect):
         del columns
         return f"TIMESTAMP{self.text(wall_text(micros))}"
 
-    def now(self, delay_ms: int, columns: Sequence[ColumnFacts]) -> str:
+    def now(self, delay_ms: int, columns: Sequence[ColumnFacts], zone: str) -> str:
+        del zone  # The server's clock is what its rows were written by.
         # Finer than the column's own clock would let a row pass that another of the same time
         # follows. What has 19 characters counts seconds.
         digits = min((max(0, each.precision - 20) for each in columns), default=0)

@@ -86,10 +86,12 @@ class PostgreSqlDialect(Dialect):
             return f"TIMESTAMPTZ '{wall_text(micros)}+00'"
         return f"TIMESTAMP '{wall_text(micros)}'"
 
-    def now(self, delay_ms: int, columns: Sequence[ColumnFacts]) -> str:
+    def now(self, delay_ms: int, columns: Sequence[ColumnFacts], zone: str) -> str:
         digits = min((each.scale for each in columns), default=6)
-        zoned = any(map(self.is_instant, columns))
-        clock = f"{'CURRENT_TIMESTAMP' if zoned else 'LOCALTIMESTAMP'}({min(digits, 6)})"
+        clock = f"CURRENT_TIMESTAMP({min(digits, 6)})"
+        if not any(map(self.is_instant, columns)):
+            # LOCALTIMESTAMP would show the zone of the driver's JVM.
+            clock = f"({clock} AT TIME ZONE {self.text(zone)})"
         return f"{clock} - INTERVAL '{delay_ms} milliseconds'" if delay_ms else clock
 
 

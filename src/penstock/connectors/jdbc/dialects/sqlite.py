@@ -62,7 +62,7 @@ class SqliteDialect(Dialect):
         del columns
         return _MICROS.format(self.text(wall_text(micros)[:-3]))
 
-    def now(self, delay_ms: int, columns: Sequence[ColumnFacts]) -> str:
-        del columns
+    def now(self, delay_ms: int, columns: Sequence[ColumnFacts], zone: str) -> str:
+        del columns, zone
         clock = _MICROS.format("strftime('%Y-%m-%d %H:%M:%f', 'now')")
         return f"({clock} - {delay_ms * 1000})"

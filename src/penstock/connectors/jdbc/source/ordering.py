@@ -22,6 +22,7 @@ class Ordering:
         timestamps: of several, the first that is not null counts.
         number: the incrementing column.
         delay_ms: rows younger than this are left for later.
+        zone: of timestamps that don't know their own.
     """
 
     dialect: Dialect
@@ -29,6 +30,7 @@ class Ordering:
     timestamps: tuple[ColumnFacts, ...] = ()
     number: ColumnFacts | None = None
     delay_ms: int = 0
+    zone: str = "UTC"
 
     @property
     def timestamp_sql(self) -> str:
@@ -81,7 +83,7 @@ class Ordering:
         """What holds for rows that are old enough to be read."""
         if not self.timestamps:
             return []
-        return [f"{self.timestamp_sql} < {self.dialect.now(self.delay_ms, self.timestamps)}"]
+        return [f"{self.timestamp_sql} < {self._clock(self.delay_ms)}"]
 
     # ------------------------------------------------------------------------------- questions
 
@@ -123,7 +125,10 @@ class Ordering:
 
     def now(self) -> str:
         """The database's clock."""
-        return f"SELECT {self._asked(self.dialect.now(0, self.timestamps))}"
+        return f"SELECT {self._asked(self._clock(0))}"
+
+    def _clock(self, delay_ms: int) -> str:
+        return self.dialect.now(delay_ms, self.timestamps, self.zone)
 
     def _select(self, columns: str, conditions: Sequence[str], order: str = "") -> str:
         where = " AND ".join(conditions)

@@ -331,8 +331,8 @@ class RowsReader:
         timestamps = self._timestamp_columns(columns) if self._mode.has_timestamp else ()
         if self._config.validate_non_null:
             self._check_not_null(number, timestamps)
-        delay = self._config.timestamp_delay_interval_ms
-        return Ordering(database.dialect, self.target.source, timestamps, number, delay)
+        settled = (self._config.timestamp_delay_interval_ms, self._config.db_timezone)
+        return Ordering(database.dialect, self.target.source, timestamps, number, *settled)
 
     def _number_column(self, columns: Sequence[ColumnFacts]) -> ColumnFacts:
         name = self._config.incrementing_column(self.target.table)
