@@ -16,8 +16,8 @@ _UUID: Final = "java.util.UUID"
 # Infinity has no number: it becomes about the farthest one there is.
 _MICROS: Final = (
     "CASE WHEN isfinite({0}) THEN (EXTRACT(EPOCH FROM {0}) * 1000000)::bigint"
-    " WHEN {0} > '2000-01-01' THEN 9223372036854775000"
-    " WHEN {0} < '2000-01-01' THEN -9223372036854775000 END"
+    " WHEN {0} > '2000-01-01' THEN 9000000000000000000"
+    " WHEN {0} < '2000-01-01' THEN -9000000000000000000 END"
 )
 _DAYS: Final = (
     "CASE WHEN isfinite({0}) THEN {0} - DATE '1970-01-01'"

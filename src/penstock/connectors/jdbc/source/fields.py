@@ -22,6 +22,8 @@ _GREGORIAN: Final = -141_427
 # What is much older than year 0 is PostgreSQL's infinity.
 _OLDEST: Final = -1_000_000
 _DAY_MICROS: Final = 86_400_000_000
+# In microseconds, some centuries before year 0.
+_LONG_AGO: Final = 10**17
 _ISO: Final = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
 
 
@@ -100,7 +102,6 @@ def _timestamp(field: ReadField, rules: TimeRules, wall: Column) -> Column:
     if field.received is not Received.UTC_MICROS and rules.zone != "UTC":
         shifted = F.to_utc_timestamp(F.timestamp_micros(micros), F.lit(rules.zone))
         micros = F.unix_micros(shifted)
-    nanos = (F.pmod(micros, F.lit(1_000_000)) * 1000).cast("string")
     match rules.granularity:
         case Granularity.MICROS_LONG:
             value = micros
@@ -109,8 +110,7 @@ def _timestamp(field: ReadField, rules: TimeRules, wall: Column) -> Column:
         case Granularity.MICROS_STRING:
             value = micros.cast("string")
         case Granularity.NANOS_STRING:
-            seconds = _divided(micros, 1_000_000).cast("string")
-            value = F.concat(seconds, F.lpad(nanos, 9, "0"))
+            value = F.concat(micros.cast("string"), F.lit("000"))
         case Granularity.MICROS_ISO:
             value = F.date_format(F.timestamp_micros(micros), _ISO)
         case Granularity.NANOS_ISO:
@@ -134,31 +134,31 @@ def _micros_of(read: Column) -> Column:
 
 
 def _divided(number: Column, by: int) -> Column:
-    """Division downwards, also of what is before 1970."""
-    whole = number - F.pmod(number, F.lit(by))
-    return F.call_function("div", whole, F.lit(by))
+    """Division downwards, also of what is before 1970.
+
+    Spark divides towards zero, so the number is made positive before. The number stands in the
+    expression once: trees that double with each step take longer to plan than to run.
+    """
+    shift = _LONG_AGO // by
+    whole = F.call_function("div", number.cast("long") + F.lit(shift * by), F.lit(by))
+    return whole - F.lit(shift)
 
 
 def _calendar_days(days: Column) -> Column:
     """Days as Java's old calendar counts them: before 1582-10-15 it is the Julian one."""
     old = (days < _GREGORIAN) & (days > _OLDEST)
-    return F.when(old, _julian(days)).otherwise(days).cast("int")
+    return F.when(old, days + _julian_days(days)).otherwise(days).cast("int")
 
 
 def _calendar_micros(micros: Column) -> Column:
-    days = _divided(micros, _DAY_MICROS)
-    julian = _julian(days) * F.lit(_DAY_MICROS) + F.pmod(micros, F.lit(_DAY_MICROS))
     old = (micros < _GREGORIAN * _DAY_MICROS) & (micros > _OLDEST * _DAY_MICROS)
-    return F.when(old, julian).otherwise(micros)
+    later = _julian_days(_divided(micros, _DAY_MICROS)) * F.lit(_DAY_MICROS)
+    return F.when(old, micros + later).otherwise(micros)
 
 
-def _julian(days: Column) -> Column:
-    """The day that has the same year, month and day in the Julian calendar."""
-    date = F.date_from_unix_date(days.cast("int"))
-    # Years begin in March, so that the leap day is the last of one.
-    late = F.when(F.month(date) > 2, F.lit(0)).otherwise(F.lit(1))
-    year = (F.year(date) + 4800 - late).cast("long")
-    month = F.month(date) + late * 12 - 3
-    of_year = F.call_function("div", month * 153 + 2, F.lit(5)) + F.dayofmonth(date)
-    number = of_year + year * 365 + F.call_function("div", year, F.lit(4)) - 32083
-    return number - F.lit(2_440_588)
+def _julian_days(days: Column) -> Column:
+    """How many days later the same year, month and day come in the Julian calendar."""
+    # A year begins in March here, so that its leap day is the last.
+    year = F.year(F.add_months(F.date_from_unix_date(days.cast("int")), -2))
+    centuries, skipped = (F.call_function("div", year, F.lit(by)) for by in (100, 400))
+    return centuries - skipped - 2

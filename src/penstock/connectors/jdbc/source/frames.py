@@ -6,45 +6,62 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from penstock.connectors.jdbc.source.fields import ReadField
+from penstock.connectors.jdbc.source.fields import ReadField, TimeRules, field_value
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def read_frame(
-    spark: SparkSession,
-    options: Mapping[str, str],
-    table: str,
-    fields: Sequence[ReadField],
-    partitions: Sequence[str],
-) -> DataFrame:
-    """A lazy frame of a table's rows, a partition for each text behind WHERE.
+class FrameReader:
+    """Makes lazy frames of a table's rows; what all of them share is made once.
 
     Spark's public reader asks the database for the schema before each batch, and drops the order
     of a sub-select. Its relation takes the schema we know already, and writes a partition's
     condition at the end of the statement, where ORDER BY is in its place; nothing may be
     pushed down to stand behind it.
+
+    Args:
+        options: of Spark's JDBC reader, without the table.
+        source: what stands behind FROM.
     """
-    jvm: Any = spark._jvm  # noqa: SLF001 - pyspark's own way to the JVM
-    session: Any = spark._jsparkSession  # noqa: SLF001
-    jdbc = jvm.org.apache.spark.sql.execution.datasources.jdbc
-    settings = {**options, "dbtable": table, "pushDownPredicate": "false"}
-    parts = jvm.java.lang.reflect.Array.newInstance(
-        jvm.java.lang.Class.forName("org.apache.spark.Partition"), len(partitions)
-    )
-    for number, condition in enumerate(partitions):
-        parts[number] = jdbc.JDBCPartition(condition, number)
-    relation = jdbc.JDBCRelation(
-        session.parseDataType(_read_schema(fields).json()),
-        parts,
-        jdbc.JDBCOptions(_scala_map(jvm, settings)),
-        _scala_map(jvm, {}),
-        session,
-    )
-    return DataFrame(session.baseRelationToDataFrame(relation), spark)
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        options: Mapping[str, str],
+        source: str,
+        fields: Sequence[ReadField],
+        rules: TimeRules,
+    ) -> None:
+        self._spark = spark
+        jvm: Any = spark._jvm  # noqa: SLF001 - pyspark's own way to the JVM
+        self._session: Any = spark._jsparkSession  # noqa: SLF001
+        self._jdbc: Any = jvm.org.apache.spark.sql.execution.datasources.jdbc
+        table = {"dbtable": converting(source, fields), "pushDownPredicate": "false"}
+        self._options = self._jdbc.JDBCOptions(_scala_map(jvm, {**options, **table}))
+        self._nothing = _scala_map(jvm, {})
+        self._schema = self._session.parseDataType(_read_schema(fields).json())
+        self._new_array = jvm.java.lang.reflect.Array.newInstance
+        self._partition = jvm.java.lang.Class.forName("org.apache.spark.Partition")
+        values = [
+            field_value(field, rules, F.col(_quoted(field.name))).alias(field.column.name)
+            for field in fields
+        ]
+        self._value = F.struct(*values).alias("value")
+
+    def frame(self, conditions: Sequence[str]) -> DataFrame:
+        """The rows as records, with a partition for each text behind WHERE."""
+        parts = self._new_array(self._partition, len(conditions))
+        for number, condition in enumerate(conditions):
+            parts[number] = self._jdbc.JDBCPartition(condition, number)
+        relation = self._jdbc.JDBCRelation(
+            self._schema, parts, self._options, self._nothing, self._session
+        )
+        frame = DataFrame(self._session.baseRelationToDataFrame(relation), self._spark)
+        return frame.select(self._value)
 
 
 def converting(source: str, fields: Sequence[ReadField]) -> str:
@@ -64,3 +81,7 @@ def _scala_map(jvm: Any, entries: Mapping[str, str]) -> Any:
     for name, value in entries.items():
         made.put(name, value)
     return jvm.PythonUtils.toScalaMap(made)
+
+
+def _quoted(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"

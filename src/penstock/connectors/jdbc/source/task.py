@@ -17,7 +17,13 @@ from penstock.connectors.jdbc.source.positions import (
     source_mark,
     table_partition,
 )
-from penstock.connectors.jdbc.source.reader import Limits, Reading, RowsReader, Target
+from penstock.connectors.jdbc.source.reader import (
+    Layout,
+    Limits,
+    Reading,
+    RowsReader,
+    Target,
+)
 from penstock.connectors.jdbc.source.selection import tables_of
 from penstock.connectors.jdbc.source_config import (
     AivenSourceConfig,
@@ -28,7 +34,9 @@ from penstock.connectors.jdbc.tables import TableId
 from penstock.errors import DataError, RetriableError
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
+
+    from penstock.connectors.jdbc.source.frames import FrameReader
 
 log = logging.getLogger(__name__)
 
@@ -47,6 +55,7 @@ class JdbcSourceTask(FrameSourceTask):
         self._readers: list[RowsReader] = []
         self._pending: deque[RowsReader] = deque()
         self._failures = 0
+        self._frame_readers: dict[str, tuple[Layout, FrameReader]] = {}
 
     def start(self, config: Mapping[str, str], context: SourceContext) -> None:
         self._config = self.Config.parse(config)
@@ -179,37 +188,31 @@ class JdbcSourceTask(FrameSourceTask):
             offset = {**layout.form.offset(reading.position), **mark}
             offsets[PartitionKey.of(target.partition)] = offset
         return SourceBatch(
-            self._frame(spark, database, target, reading),
+            self._frames(spark, database, target, layout).frame(reading.parts),
             target.topic,
             layout.schema,
             offsets=offsets,
             more=bool(self._pending),
         )
 
-    def _frame(
-        self, spark: SparkSession, database: Database, target: Target, reading: Reading
-    ) -> DataFrame:
-        from pyspark.sql import functions as F
+    def _frames(
+        self, spark: SparkSession, database: Database, target: Target, layout: Layout
+    ) -> FrameReader:
+        """What makes the frames of a target, as long as its layout does not change."""
+        from penstock.connectors.jdbc.source.fields import TimeRules
+        from penstock.connectors.jdbc.source.frames import FrameReader
 
-        from penstock.connectors.jdbc.source.fields import TimeRules, field_value
-        from penstock.connectors.jdbc.source.frames import converting, read_frame
-
-        config, fields = self._config, reading.layout.fields
+        known = self._frame_readers.get(target.source)
+        if known is not None and known[0] is layout:
+            return known[1]
+        config = self._config
         options = self._dialect.spark_options(self._settings, database.driver_class)
         size = self._dialect.fetch_size(self._settings, config.fetch_rows)
-        frame = read_frame(
-            spark,
-            {**options, "fetchsize": str(size)},
-            converting(target.source, fields),
-            fields,
-            reading.parts,
-        )
         rules = TimeRules(config.db_timezone, config.granularity, config.legacy_calendar)
-        values = [
-            field_value(field, rules, F.col(_quoted(field.name))).alias(field.column.name)
-            for field in fields
-        ]
-        return frame.select(F.struct(*values).alias("value"))
+        options["fetchsize"] = str(size)
+        made = FrameReader(spark, options, target.source, layout.fields, rules)
+        self._frame_readers[target.source] = (layout, made)
+        return made
 
 
 class ConfluentJdbcSourceTask(JdbcSourceTask):
@@ -240,7 +243,3 @@ def _exists(database: Database, table: TableId) -> bool:
         schema=table.schema,
     )
     return any(each.id.name == table.name for each in found)
-
-
-def _quoted(name: str) -> str:
-    return f"`{name.replace('`', '``')}`"
