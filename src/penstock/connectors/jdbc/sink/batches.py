@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _STAGING: Final = "penstock_stage_"
+_STAGING_NAME: Final = re.compile(_STAGING + "([0-9a-f]{8})_[0-9a-f]{12}")
+_DAY_SECONDS: Final = 86_400
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +131,7 @@ def stage(config: SinkConfig, target: Target, loader: Loader, rows: TableRows) -
     """Put the rows into a staging table of their own."""
     from penstock.connectors.jdbc.sink.columns import selected
 
-    staging = target.writing.staging_id(rows.table, f"{_STAGING}{uuid.uuid4().hex[:16]}")
+    staging = target.writing.staging_id(rows.table, _staging_name())
     name = target.dialect.qualified(staging)
     fields = _renamed(rows)
     rules = value_rules(config, loader.form)
@@ -147,6 +151,19 @@ def stage(config: SinkConfig, target: Target, loader: Loader, rows: TableRows) -
         drop(target, name)
         raise
     return Staged(merge)
+
+
+def _staging_name() -> str:
+    """The time of its making is in it, so that others know what was forgotten."""
+    return f"{_STAGING}{int(time.time()):x}_{uuid.uuid4().hex[:12]}"
+
+
+def drop_forgotten(target: Target) -> None:
+    """Drop staging tables that killed workers left behind more than a day ago."""
+    for found in target.database.tables(name=f"{_STAGING}%"):
+        made = _STAGING_NAME.fullmatch(found.id.name)
+        if made and int(made.group(1), 16) < time.time() - _DAY_SECONDS:
+            drop(target, target.dialect.qualified(found.id))
 
 
 def drop(target: Target, staging: str) -> None:

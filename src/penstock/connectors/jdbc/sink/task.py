@@ -206,6 +206,8 @@ class JdbcSinkTask(FrameSinkTask):
         if self._target is None or self._target.spark is not spark:
             self._close_target()
             self._target = Target(self._config, self._settings, spark, stopping=self._stopping)
+            if not self._target.loader.own:
+                batches.drop_forgotten(self._target)
         return self._target
 
     def _close_target(self) -> None:
