@@ -169,14 +169,17 @@ class _Decoding:
 
 def _completed(batch: SourceBatch) -> DataFrame:
     """The batch's frame with all columns of a record in flight."""
-    present = set(batch.frame.columns)
+    place = (batch.topic, tuple(batch.frame.columns))
+    return batch.frame.select(*_completing.of(place, lambda: _complete(*place)))
 
+
+def _complete(given_topic: str | None, present: tuple[str, ...]) -> list[Column]:
     def column(name: str, kind: str) -> Column:
         return F.col(name).cast(kind) if name in present else F.lit(None).cast(kind)
 
-    topic = F.col("topic") if batch.topic is None else F.lit(batch.topic)
+    topic = F.col("topic") if given_topic is None else F.lit(given_topic)
     key = F.col("key") if "key" in present else F.lit(None).cast("variant")
-    return batch.frame.select(
+    return [
         topic.alias("topic"),
         column("partition", "int").alias("partition"),
         F.lit(None).cast("long").alias("offset"),
@@ -184,8 +187,11 @@ def _completed(batch: SourceBatch) -> DataFrame:
         column("headers", HEADERS_TYPE).alias("headers"),
         F.lit(None).cast(FAULT_TYPE).alias("fault"),
         key.alias("key"),
-        "value",
-    )
+        F.col("value"),
+    ]
+
+
+_completing: Final[Remembered[list[Column]]] = Remembered()
 
 
 def _taken_apart(
