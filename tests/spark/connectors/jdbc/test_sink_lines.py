@@ -14,7 +14,7 @@ import pytest
 from pyspark.sql import functions as F
 
 from penstock.columns.kernel import kernel_column
-from penstock.connectors.jdbc.sink.columns import lines_of
+from penstock.connectors.jdbc.sink.columns import line_of
 from penstock.connectors.jdbc.sink.spool import count_lines, load_few, load_parts
 
 if TYPE_CHECKING:
@@ -23,11 +23,12 @@ if TYPE_CHECKING:
 
 def lines(spark: SparkSession, **columns: Any) -> list[str]:
     table = pa.table({name: pa.array(values) for name, values in columns.items()})
-    return [row.value for row in lines_of(spark.createDataFrame(table)).collect()]
+    kinds = [(F.col(field.name), pa.types.is_string(field.type)) for field in table.schema]
+    return [row.value for row in spark.createDataFrame(table).select(line_of(kinds)).collect()]
 
 
 def test_a_null_is_not_an_empty_text(spark: SparkSession) -> None:
-    found = lines(spark, a=[None, "", "\\N"], **{"b.`c": [None, 1, 2]})
+    found = lines(spark, a=[None, "", "\\N"], b=[None, 1, 2])
     assert found == ["\\N\t\\N", "\t1", "\\\\N\t2"]
 
 

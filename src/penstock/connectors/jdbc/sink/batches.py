@@ -78,8 +78,6 @@ def rows_by_table(config: SinkConfig, target: Target, batch: SinkBatch) -> Itera
     """The batch's rows for each table; the tables are there, with all columns, when it returns."""
     from pyspark.sql import functions as F
 
-    from penstock.connectors.jdbc.sink.columns import checked
-
     tables = topics_by_table(config, batch)
     size = sum(each.end - each.start for each in batch.ranges)
     for name, topics in tables.items():
@@ -91,7 +89,7 @@ def rows_by_table(config: SinkConfig, target: Target, batch: SinkBatch) -> Itera
         names = target.structure.prepare(table, new_columns(fields, value_rules(config, Form.JDBC)))
         yield TableRows(
             table,
-            checked(frame, fields, deletes=config.delete_enabled),
+            _complete(config, target, frame, fields),
             fields,
             names,
             partitions=1 + max(each.partition.partition for each in batch.ranges),
@@ -121,16 +119,12 @@ def needs_staging(config: SinkConfig) -> bool:
 
 def load(config: SinkConfig, target: Target, loader: Loader, rows: TableRows) -> int:
     """Put the rows straight into the target."""
-    from penstock.connectors.jdbc.sink.columns import selected
-
-    frame = selected(rows.frame, _renamed(rows), value_rules(config, loader.form), staged=False)
+    frame = _selected(config, target, loader, rows, staged=False)
     return loader.load(frame, _into(target.dialect.qualified(rows.table), rows), few=rows.few)
 
 
 def stage(config: SinkConfig, target: Target, loader: Loader, rows: TableRows) -> Staged:
     """Put the rows into a staging table of their own."""
-    from penstock.connectors.jdbc.sink.columns import selected
-
     staging = target.writing.staging_id(rows.table, _staging_name())
     name = target.dialect.qualified(staging)
     fields = _renamed(rows)
@@ -139,7 +133,7 @@ def stage(config: SinkConfig, target: Target, loader: Loader, rows: TableRows) -
     columns = new_columns(fields, rules)
     target.database.execute(target.writing.create_staging(name, qualified, columns, own=loader.own))
     try:
-        frame = selected(rows.frame, fields, rules, staged=True, partitions=rows.partitions)
+        frame = _selected(config, target, loader, rows, staged=True)
         into = _into(name, rows, SEQUENCE, GONE)
         count = loader.load(frame, into, few=rows.few)
         if not loader.own:
@@ -185,6 +179,31 @@ def _check_count(target: Target, staging: str, count: int) -> None:
     [(found,)] = target.database.query(f"SELECT COUNT(*) FROM {staging}")
     if int(found) != count:
         raise RetriableError(f"{staging}: {found} rows are there instead of {count}")
+
+
+def _complete(
+    config: SinkConfig, target: Target, frame: DataFrame, fields: tuple[SinkField, ...]
+) -> DataFrame:
+    from penstock.connectors.jdbc.sink.columns import complete
+
+    condition = target.remembered(
+        ("complete", fields), lambda: complete(fields, deletes=config.delete_enabled)
+    )
+    return frame if condition is None else frame.filter(condition)
+
+
+def _selected(
+    config: SinkConfig, target: Target, loader: Loader, rows: TableRows, *, staged: bool
+) -> DataFrame:
+    from penstock.connectors.jdbc.sink.columns import columns_of
+
+    fields, partitions = _renamed(rows), rows.partitions
+    rules = value_rules(config, loader.form)
+    columns = target.remembered(
+        ("columns", fields, staged, partitions),
+        lambda: columns_of(fields, rules, staged=staged, partitions=partitions),
+    )
+    return rows.frame.select(*columns)
 
 
 def _renamed(rows: TableRows) -> tuple[SinkField, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any, Final
@@ -17,53 +17,50 @@ from penstock.data.schema import DATE, TIME, TIMESTAMP, Schema, SchemaType
 from penstock.errors import DataError
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column
 
 #: The backslash first, as the others bring new ones.
 _ESCAPES: Final = (("\\", "\\\\"), ("\t", "\\t"), ("\n", "\\n"), ("\r", "\\r"))
+_ESCAPED: Final = {SchemaType.STRING, SchemaType.BYTES, SchemaType.ARRAY}
 _DAY_SECONDS: Final = 86_400
 
 
-def selected(
-    frame: DataFrame,
-    fields: Sequence[SinkField],
-    rules: ValueRules,
-    *,
-    staged: bool,
-    partitions: int = 1,
-) -> DataFrame:
-    """The frame's records as rows of the columns, with their place if they are to be staged.
+def columns_of(
+    fields: Sequence[SinkField], rules: ValueRules, *, staged: bool, partitions: int
+) -> list[Column]:
+    """A record's columns, with its place in the batch if it is to be staged.
 
-    `partitions`: more than the highest number of a partition; it makes places unique.
+    `partitions`: more than the highest number of a partition; it makes places unique. For a form
+    that is text, all columns are one line, as COPY and LOAD DATA read them.
     """
-    columns = [_column(field, rules).alias(field.name) for field in fields]
+    columns = [_column(field, rules) for field in fields]
+    names = [field.name for field in fields]
+    escaped = [field.schema.type in _ESCAPED and not field.schema.is_decimal for field in fields]
     if staged:
         place = F.col("offset") * F.lit(partitions).cast("long") + F.col("partition")
-        columns += [place.alias(SEQUENCE), F.col("value").isNull().cast("int").alias(GONE)]
-    return frame.select(*columns)
+        columns += [place, F.col("value").isNull().cast("int")]
+        names += [SEQUENCE, GONE]
+        escaped += [False, False]
+    if rules.form in {Form.COPY, Form.LOAD}:
+        return [line_of(zip(columns, escaped, strict=True))]
+    return [column.alias(name) for column, name in zip(columns, names, strict=True)]
 
 
-def lines_of(rows: DataFrame) -> DataFrame:
-    """The rows as COPY and LOAD DATA read them: tabs in between, a backslash before the special."""
-    texts = [_text(field.dataType.typeName(), F.col(_quoted(field.name))) for field in rows.schema]
-    return rows.select(F.concat_ws("\t", *texts).alias("value"))
+def line_of(columns: Iterable[tuple[Column, bool]]) -> Column:
+    """Columns with tabs in between; True beside one says that it may need escapes."""
+    texts = [_text(column, escaped=escaped) for column, escaped in columns]
+    return F.concat_ws("\t", *texts).alias("value")
 
 
-def _quoted(name: str) -> str:
-    return f"`{name.replace('`', '``')}`"
-
-
-def _text(kind: str, column: Column) -> Column:
+def _text(column: Column, *, escaped: bool) -> Column:
     text = column.cast("string")
-    if kind == "string":
-        for plain, escaped in _ESCAPES:
-            text = F.replace(text, F.lit(plain), F.lit(escaped))
+    for plain, replacement in _ESCAPES if escaped else ():
+        text = F.replace(text, F.lit(plain), F.lit(replacement))
     return F.coalesce(text, F.lit("\\N"))
 
 
 def _column(field: SinkField, rules: ValueRules) -> Column:
-    whole, *inner = field.path
-    column = reduce(lambda outer, name: outer.getField(name), inner, F.col(whole))
+    column = _at(field.path)
     if rules.replace_nulls and field.schema.default is not None:
         column = F.coalesce(column, F.lit(field.schema.default))
     if is_epoch(field, rules):
@@ -71,6 +68,11 @@ def _column(field: SinkField, rules: ValueRules) -> Column:
         micros = (column - F.pmod(column, F.lit(rules.epoch_unit))) / F.lit(rules.epoch_unit)
         return _moment(F.timestamp_micros(micros.cast("long")), rules)
     return _value(field.schema, column, rules)
+
+
+def _at(path: Sequence[str]) -> Column:
+    whole, *inner = path
+    return reduce(lambda outer, name: outer.getField(name), inner, F.col(whole))
 
 
 def _value(schema: Schema, column: Column, rules: ValueRules) -> Column:
@@ -166,22 +168,23 @@ _PLAIN: Final[dict[SchemaType, Callable[[Schema, Any, ValueRules], Column]]] = {
 }
 
 
-def checked(frame: DataFrame, fields: Sequence[SinkField], *, deletes: bool) -> DataFrame:
-    """The same records; the job fails at the first that lacks a value or a key it must have."""
+def complete(fields: Sequence[SinkField], *, deletes: bool) -> Column | None:
+    """A condition that is true; it fails the job at a record without a value or key it must have.
+
+    None if there is nothing to ask.
+    """
     asked: list[tuple[Column, str]] = []
     if not deletes:
         hint = "set delete.enabled=true (with pk.mode=record_key), or drop tombstones"
         asked.append((F.col("value").isNull(), f"its value is null; {hint}"))
     for field in fields:
         if field.key and field.path[0] in ("key", "value"):
-            whole, *inner = field.path
-            column = reduce(lambda outer, name: outer.getField(name), inner, F.col(whole))
             text = f"field {field.name} of the primary key is null; see pk.mode and pk.fields"
-            asked.append((column.isNull(), text))
+            asked.append((_at(field.path).isNull(), text))
     if not asked:
-        return frame
+        return None
     why = F.coalesce(*(F.when(bad, F.lit(text)) for bad, text in asked))
     place = F.struct("topic", "partition", "offset", why.alias("why"))
     refused = F.raise_error(F.concat(F.lit(MARK), F.to_json(place))).cast("boolean")
     any_bad = reduce(or_, (bad for bad, _ in asked))
-    return frame.filter(F.when(any_bad, refused).otherwise(F.lit(True)))
+    return F.when(any_bad, refused).otherwise(F.lit(True))

@@ -105,10 +105,7 @@ class LoadDataLoader:
 
 
 def _spooled(rows: DataFrame, load: Load, *, few: bool) -> int:
-    from penstock.connectors.jdbc.sink.columns import lines_of
-
-    lines = lines_of(rows)
-    return load_few(lines.toArrow(), load) if few else load_parts(lines, load)
+    return load_few(rows.toArrow(), load) if few else load_parts(rows, load)
 
 
 class BatchLoader:

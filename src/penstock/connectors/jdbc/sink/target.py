@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from penstock.connectors.jdbc.database import Database
 from penstock.connectors.jdbc.dialects import Dialect
@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+_REMEMBERED: Final = 256
 
 #: Both drivers' words for "this client may send files", and for batches in one statement.
 _SENDS_FILES: Final = {"allowLocalInfile": "true", "allowLoadLocalInfile": "true"}
@@ -64,6 +68,7 @@ class Target:
         self._batch_size = config.batch_size
         self._settings = settings
         self._loader: Loader | None = None
+        self._made: dict[Hashable, Any] = {}
 
     @property
     def loader(self) -> Loader:
@@ -92,6 +97,15 @@ class Target:
         settings = replace(self._settings, properties={**_BIG_BATCHES, **self._settings.properties})
         options = self.dialect.spark_options(settings, self.database.driver_class)
         return BatchLoader(form, options, self._batch_size)
+
+    def remembered(self, place: Hashable, make: Callable[[], T]) -> T:
+        """What was made for this place: an expression takes dozens of calls to Spark's JVM."""
+        if place not in self._made:
+            if len(self._made) >= _REMEMBERED:
+                self._made.clear()
+            self._made[place] = make()
+        found: T = self._made[place]
+        return found
 
     def close(self) -> None:
         self.database.close()
