@@ -147,6 +147,22 @@ def test_several_topics_several_tables(sinks: Sinks) -> None:
     assert sinks.rows("t_y", "id") == [(2,)]
 
 
+def test_several_topics_one_table(sinks: Sinks) -> None:
+    """Their offsets are the same, and mean nothing to each other."""
+    keys = {"insert_mode": "upsert", "pk_mode": "record_value", "pk_fields": "id"}
+    task = sinks.task(auto_create="true", table_name_format="all", **keys)
+    first = batch(sinks.spark, users({1: "a", 2: "b"}), topic="x")
+    second = batch(sinks.spark, users({3: "c", 4: "d"}), topic="y")
+    both = replace(
+        first,
+        frame=first.frame.union(second.frame).coalesce(1),
+        ranges=first.ranges + second.ranges,
+        topics=frozenset({"x", "y"}),
+    )
+    task.write(both)
+    assert sinks.rows("all", "id", "name") == [(1, "a"), (2, "b"), (3, "c"), (4, "d")]
+
+
 def test_topics_that_nobody_knows(sinks: Sinks) -> None:
     task = sinks.task(auto_create="true")
     task.write(replace(batch(sinks.spark, users({1: "a", 2: "b"}), topic=["x", "y"]), topics=None))

@@ -19,10 +19,11 @@ from penstock.connectors.jdbc.dialects.writing import (
 )
 from penstock.connectors.jdbc.sink.fields import SinkField, fields_of
 from penstock.connectors.jdbc.sink.forms import Form, ValueRules, epoch_schema
-from penstock.connectors.jdbc.sink.loading import FEW_ROWS, Into, Loader, bulk_columns
+from penstock.connectors.jdbc.sink.loading import FEW_ROWS, Into, Loader
 from penstock.connectors.jdbc.sink.target import Target
 from penstock.connectors.jdbc.sink_config import SinkConfig
 from penstock.connectors.jdbc.tables import TableId
+from penstock.data.schema import Schema, SchemaType
 from penstock.errors import DataError, RetriableError
 
 if TYPE_CHECKING:
@@ -42,16 +43,7 @@ class TableRows:
     fields: tuple[SinkField, ...]
     #: The table's name for each field.
     names: Mapping[str, str]
-    #: More than the highest number of a partition.
-    partitions: int
     few: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Staged:
-    """Rows that wait in a staging table."""
-
-    merge: Merge
 
 
 def table_id(name: str, *, catalogs: bool) -> TableId:
@@ -92,7 +84,6 @@ def rows_by_table(config: SinkConfig, target: Target, batch: SinkBatch) -> Itera
             _complete(config, target, frame, fields),
             fields,
             names,
-            partitions=1 + max(each.partition.partition for each in batch.ranges),
             few=size <= FEW_ROWS,
         )
 
@@ -123,8 +114,8 @@ def load(config: SinkConfig, target: Target, loader: Loader, rows: TableRows) ->
     return loader.load(frame, _into(target.dialect.qualified(rows.table), rows), few=rows.few)
 
 
-def stage(config: SinkConfig, target: Target, loader: Loader, rows: TableRows) -> Staged:
-    """Put the rows into a staging table of their own."""
+def stage(config: SinkConfig, target: Target, loader: Loader, rows: TableRows) -> Merge:
+    """Put the rows into a staging table of their own; what is to happen with them then."""
     staging = target.writing.staging_id(rows.table, _staging_name())
     name = target.dialect.qualified(staging)
     fields = _renamed(rows)
@@ -138,13 +129,13 @@ def stage(config: SinkConfig, target: Target, loader: Loader, rows: TableRows) -
         count = loader.load(frame, into, few=rows.few)
         if not loader.own:
             _check_count(target, name, count)
-        merge = _merge(config, qualified, name, fields)
-        for statement in target.writing.index_staging(merge):
+        waiting = _merge(config, qualified, name, fields)
+        for statement in target.writing.index_staging(waiting):
             target.database.execute(statement)
     except BaseException:
         drop(target, name)
         raise
-    return Staged(merge)
+    return waiting
 
 
 def _staging_name() -> str:
@@ -168,9 +159,9 @@ def drop(target: Target, staging: str) -> None:
         target.database.close()  # A temporary one goes with its session.
 
 
-def merge(target: Target, staged: Staged) -> None:
+def merge(target: Target, waiting: Merge) -> None:
     """Bring the target up to date, inside a transaction."""
-    for statement in target.writing.merge(staged.merge):
+    for statement in target.writing.merge(waiting):
         target.database.execute(statement)
 
 
@@ -197,11 +188,10 @@ def _selected(
 ) -> DataFrame:
     from penstock.connectors.jdbc.sink.columns import columns_of
 
-    fields, partitions = _renamed(rows), rows.partitions
+    fields = _renamed(rows)
     rules = value_rules(config, loader.form)
     columns = target.remembered(
-        ("columns", fields, staged, partitions),
-        lambda: columns_of(fields, rules, staged=staged, partitions=partitions),
+        ("columns", fields, staged), lambda: columns_of(fields, rules, staged=staged)
     )
     return rows.frame.select(*columns)
 
@@ -215,8 +205,12 @@ def _renamed(rows: TableRows) -> tuple[SinkField, ...]:
 
 def _into(table: str, rows: TableRows, *more: str) -> Into:
     names = tuple(rows.names[field.name] for field in rows.fields)
-    binary = bulk_columns(names, [field.schema for field in rows.fields])
-    return Into(table, (*names, *more), binary)
+    binary = (rows.names[field.name] for field in rows.fields if _is_binary(field.schema))
+    return Into(table, (*names, *more), frozenset(binary))
+
+
+def _is_binary(schema: Schema) -> bool:
+    return schema.type is SchemaType.BYTES and not schema.is_decimal
 
 
 def _merge(config: SinkConfig, target: str, staging: str, fields: Iterable[SinkField]) -> Merge:

@@ -25,19 +25,17 @@ _ESCAPED: Final = {SchemaType.STRING, SchemaType.BYTES, SchemaType.ARRAY}
 _DAY_SECONDS: Final = 86_400
 
 
-def columns_of(
-    fields: Sequence[SinkField], rules: ValueRules, *, staged: bool, partitions: int
-) -> list[Column]:
+def columns_of(fields: Sequence[SinkField], rules: ValueRules, *, staged: bool) -> list[Column]:
     """A record's columns, with its place in the batch if it is to be staged.
 
-    `partitions`: more than the highest number of a partition; it makes places unique. For a form
-    that is text, all columns are one line, as COPY and LOAD DATA read them.
+    For a form that is text, all columns are one line, as COPY and LOAD DATA read them.
     """
     columns = [_column(field, rules) for field in fields]
     names = [field.name for field in fields]
     escaped = [field.schema.type in _ESCAPED and not field.schema.is_decimal for field in fields]
     if staged:
-        place = F.col("offset") * F.lit(partitions).cast("long") + F.col("partition")
+        # Rows of a Kafka partition are in Spark partitions that follow one another.
+        place = F.monotonically_increasing_id()
         columns += [place, F.col("value").isNull().cast("int")]
         names += [SEQUENCE, GONE]
         escaped += [False, False]

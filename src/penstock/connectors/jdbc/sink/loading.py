@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from penstock.connectors.jdbc.database import Database
 from penstock.connectors.jdbc.sink.forms import Form
@@ -128,14 +127,3 @@ class BatchLoader:
         writer = counted.write.format("jdbc").mode("append")
         writer.options(**self._options, dbtable=into.table).save()
         return int(seen.get["rows"])
-
-
-def bulk_columns(names: Sequence[str], schemas: Sequence[Any]) -> frozenset[str]:
-    """The names of those that hold bytes, which a text can't as they are."""
-    from penstock.data.schema import SchemaType
-
-    return frozenset(
-        name
-        for name, schema in zip(names, schemas, strict=True)
-        if schema.type is SchemaType.BYTES and not schema.is_decimal
-    )

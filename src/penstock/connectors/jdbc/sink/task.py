@@ -9,9 +9,10 @@ from contextlib import closing
 from typing import ClassVar, Final
 
 from penstock.api.sink import FrameSinkTask, SinkBatch, SinkContext
+from penstock.connectors.jdbc.dialects.writing import Merge
 from penstock.connectors.jdbc.settings import ConnectionSettings
 from penstock.connectors.jdbc.sink import batches
-from penstock.connectors.jdbc.sink.batches import Staged, TableRows
+from penstock.connectors.jdbc.sink.batches import TableRows
 from penstock.connectors.jdbc.sink.loading import Loader
 from penstock.connectors.jdbc.sink.offsets import MovedOnError, OffsetTable
 from penstock.connectors.jdbc.sink.refusals import translated
@@ -37,7 +38,7 @@ class JdbcSinkTask(FrameSinkTask):
     def __init__(self) -> None:
         self._target: Target | None = None
         #: Parts of a batch that wait in staging tables for its last part.
-        self._pending: list[Staged] = []
+        self._pending: list[Merge] = []
 
     def start(self, config: Mapping[str, str], context: SinkContext) -> None:
         self._context = context
@@ -163,10 +164,10 @@ class JdbcSinkTask(FrameSinkTask):
         finally:
             self._drop(staged)
 
-    def _drop(self, staged: list[Staged]) -> None:
+    def _drop(self, staged: list[Merge]) -> None:
         if self._target is not None:
             for each in staged:
-                batches.drop(self._target, each.merge.staging)
+                batches.drop(self._target, each.staging)
 
     # -------------------------------------------------------------------- exactly once
 
