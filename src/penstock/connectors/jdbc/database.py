@@ -83,7 +83,9 @@ class Database:
         with self._translating(sql):
             results = self._asked(sql)
             results.next()
-            return int(results.getLong(1))
+            number = int(results.getLong(1))
+            self._release(results)
+            return number
 
     def counted(self, sql: str, columns: int) -> tuple[Any, ...] | None:
         """The one row of a result whose first column is a count; None if that is zero.
@@ -94,10 +96,15 @@ class Database:
             results = self._asked(sql)
             results.next()
             count = int(results.getLong(1))
-            if not count:
-                return None
-            rest = (_value(results.getObject(number)) for number in range(2, columns + 1))
-            return count, *rest
+            wanted = range(2, columns + 1) if count else ()
+            rest = [_value(results.getObject(number)) for number in wanted]
+            self._release(results)
+            return (count, *rest) if count else None
+
+    def _release(self, results: Any) -> None:
+        # Asking again closes it as well; that is soon enough but where it locks others out.
+        if self.dialect.results_lock:
+            results.close()
 
     def execute(self, sql: str, *params: object) -> int:
         """Run a statement that changes something; the number of rows it touched."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -486,3 +488,90 @@ def test_altered_offsets_are_checked() -> None:
     ):
         with pytest.raises(DataError):
             connector.alter_offsets(config, {PartitionKey.of(partition_): offset})
+
+
+def test_a_database_without_a_dialect_of_its_own(postgresql: FreshDatabase, world: World) -> None:
+    """Standard SQL and the driver's conversions: what Oracle or Db2 get."""
+    postgresql.sql(
+        "CREATE TABLE t (id INT PRIMARY KEY, at TIMESTAMP(3) NOT NULL, d DATE, n TIME);"
+        "INSERT INTO t VALUES (1, '1969-12-31 23:59:59.999', '1969-12-31', '10:00:00.5'),"
+        " (2, '2021-12-05 06:57:48.123', NULL, NULL)"
+    )
+    config = {
+        **postgresql.config,
+        **BY_BOTH,
+        "dialect.name": "GenericDatabaseDialect",
+        "timestamp.delay.interval.ms": "1000",
+    }
+    with source(world, config) as made:
+        assert made.read() == [
+            {"id": 1, "at": -1, "d": -1, "n": 36_000_500},
+            {"id": 2, "at": 1638687468123, "d": None, "n": None},
+        ]
+        offset = {"timestamp_nanos": 123_000_000, "timestamp": 1638687468123, "incrementing": 2}
+        assert made.offsets == [(partition(postgresql, "t"), offset)]
+        assert made.read() is None
+        postgresql.sql("INSERT INTO t VALUES (3, '2021-12-05 06:57:48.123', NULL, NULL)")
+        assert ids(made.read()) == [3]
+    bulk = {**postgresql.config, "mode": "bulk", "dialect.name": "OracleDatabaseDialect"}
+    with source(world, bulk, limits=Limits(shared_rows=1, readers=2)) as made:
+        assert sorted(ids(made.read())) == [1, 2, 3]
+
+
+@pytest.mark.parametrize("level", ["READ_UNCOMMITTED", "READ_COMMITTED", "SERIALIZABLE"])
+def test_isolation_levels(database: FreshDatabase, world: World, level: str) -> None:
+    database.sql("CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1)")
+    keys = {"transaction.isolation.mode": level, "query.masked": "SELECT id FROM t"}
+    with source(world, {**database.config, **BY_ID, **keys}) as made:
+        assert ids(made.read()) == [1]
+
+
+def test_names_without_quotes(database: FreshDatabase, world: World) -> None:
+    database.sql("CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1)")
+    keys = {"quote.sql.identifiers": "never", "incrementing.column.name": "ID"}
+    with source(world, {**database.config, **BY_ID, **keys}) as made:
+        assert ids(made.read()) == [1]
+        assert made.read() is None
+
+
+def test_a_bulk_table_with_a_hint(mariadb: FreshDatabase, world: World) -> None:
+    mariadb.sql("CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1), (2)")
+    with source(
+        world, {**mariadb.config, "mode": "bulk", "query.suffix": "LOCK IN SHARE MODE"}
+    ) as made:
+        assert ids(made.read()) == [1, 2]
+    with source(world, {**mariadb.config, **BY_ID, "query.suffix": "LOCK IN SHARE MODE"}) as made:
+        assert ids(made.read()) == [1, 2]
+
+
+def test_sqlite(world: World, tmp_path: Path) -> None:
+    file = tmp_path / "x.db"
+    config = {"connection.url": f"jdbc:sqlite:{file}"}
+
+    def run(text: str) -> None:
+        with closing(sqlite3.connect(file)) as connection:
+            connection.executescript(text)
+
+    run(
+        "CREATE TABLE t (id INTEGER PRIMARY KEY AUTOINCREMENT, at TIMESTAMP NOT NULL);"
+        "INSERT INTO t VALUES (1, '2020-01-01 00:00:00.001'), (2, '2020-01-01 00:00:00.001'),"
+        " (3, '2999-01-01')"
+    )
+    with source(world, {**config, **BY_BOTH}) as made:
+        assert ids(made.read()) == [1, 2]
+        assert made.read() is None
+        run("UPDATE t SET at = '2020-01-01 00:00:00.002' WHERE id = 1")
+        assert made.read() == [{"id": 1, "at": 1577836800002}]
+    world.offsets.clear()
+    with source(world, {**config, **BY_TIME}) as made:
+        assert ids(made.read()) == [2, 1]
+    world.offsets.clear()
+    with source(world, {**config, "mode": "incrementing"}) as made:
+        assert ids(made.read()) == [1, 2, 3]
+    # The same table of another file is another source.
+    file.rename(tmp_path / "y.db")
+    moved = {"connection.url": f"jdbc:sqlite:{tmp_path / 'y.db'}", "mode": "incrementing"}
+    with source(world, moved) as made:
+        assert ids(made.read()) == [1, 2, 3]
+    with source(world, moved) as made:
+        assert made.read() is None

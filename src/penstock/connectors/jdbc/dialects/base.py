@@ -58,6 +58,8 @@ class Dialect:
     quote_mark: ClassVar[str] = '"'
     #: Whether the tables of a URL's database are all that is looked at unless a pattern says so.
     own_catalog_only: ClassVar[bool] = False
+    #: Whether a result that is open keeps others from writing.
+    results_lock: ClassVar[bool] = False
 
     def __init__(self, *, quoting: bool = True) -> None:
         self._quoting = quoting
@@ -160,6 +162,10 @@ class Dialect:
         del columns
         return expression
 
+    def comparable(self, expression: str) -> str:
+        """A timestamp in the form in which it is compared with timestamp_literal() and now()."""
+        return expression
+
     def timestamp_literal(self, micros: int, columns: Sequence[ColumnFacts]) -> str:
         """A point in time to compare these columns with."""
         del columns
@@ -174,6 +180,10 @@ class Dialect:
         if not delay_ms:
             return "CURRENT_TIMESTAMP"
         return f"CURRENT_TIMESTAMP - INTERVAL '{delay_ms / 1000:.3f}' SECOND"
+
+    def clock_micros(self, clock: str, columns: Sequence[ColumnFacts]) -> str:
+        """What now() gave, as timestamp_micros() has timestamps."""
+        return self.timestamp_micros(clock, columns)
 
 
 def wall_text(micros: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from penstock.connectors.jdbc.dialects.base import Dialect, Driver, Received, Selected, wall_text
+from penstock.connectors.jdbc.dialects.base import Dialect, Driver, Received, Selected
 from penstock.connectors.jdbc.settings import ConnectionSettings
 from penstock.connectors.jdbc.tables import ColumnFacts, SqlType
 
@@ -18,6 +18,7 @@ _MICROS: Final = (
     " CAST(strftime('%s', {0}) AS INTEGER) * 1000000"
     " + CAST(substr(strftime('%f', {0}), 4) AS INTEGER) * 1000 END"
 )
+_NOW: Final = "strftime('%Y-%m-%d %H:%M:%f', 'now')"
 
 
 class SqliteDialect(Dialect):
@@ -25,6 +26,7 @@ class SqliteDialect(Dialect):
 
     names = ("SqliteDatabaseDialect",)
     schemes = ("sqlite",)
+    results_lock = True
 
     def driver(self, settings: ConnectionSettings) -> Driver:
         del settings
@@ -58,11 +60,19 @@ class SqliteDialect(Dialect):
         del columns
         return _MICROS.format(expression)
 
+    def comparable(self, expression: str) -> str:
+        # Texts and numbers don't compare, and both may be there.
+        return f"({_MICROS.format(expression)})"
+
     def timestamp_literal(self, micros: int, columns: Sequence[ColumnFacts]) -> str:
         del columns
-        return _MICROS.format(self.text(wall_text(micros)[:-3]))
+        return str(micros)
 
     def now(self, delay_ms: int, columns: Sequence[ColumnFacts], zone: str) -> str:
         del columns, zone
-        clock = _MICROS.format("strftime('%Y-%m-%d %H:%M:%f', 'now')")
+        clock = f"({_MICROS.format(_NOW)})"
         return f"({clock} - {delay_ms * 1000})"
+
+    def clock_micros(self, clock: str, columns: Sequence[ColumnFacts]) -> str:
+        del columns
+        return clock

@@ -33,9 +33,13 @@ class Ordering:
     zone: str = "UTC"
 
     @property
-    def timestamp_sql(self) -> str:
+    def timestamp_column(self) -> str:
         names = [self.dialect.quote(column.name) for column in self.timestamps]
         return names[0] if len(names) == 1 else f"COALESCE({', '.join(names)})"
+
+    @property
+    def timestamp_sql(self) -> str:
+        return self.dialect.comparable(self.timestamp_column)
 
     @property
     def number_sql(self) -> str:
@@ -94,7 +98,7 @@ class Ordering:
         """
         columns, names = [], []
         if self.timestamps:
-            columns.append(f"{self._asked(self.timestamp_sql)} AS ts")
+            columns.append(f"{self._place} AS ts")
             names.append("ts")
         if self.number:
             columns.append(f"{self.number_sql} AS num")
@@ -105,18 +109,10 @@ class Ordering:
         ends = ", ".join(f"MIN({name}), MAX({name})" for name in names)
         return f"SELECT COUNT(*), {ends} FROM ({window}) {WINDOW}"
 
-    def row_at(self, position: Position, offset: int) -> str:
-        """The place of the row so many rows behind a position."""
-        column = self._asked(self.timestamp_sql) if self.timestamps else self.number_sql
-        conditions = [*self.after(position), *self.settled]
-        select = self._select(column, conditions, self.order_by)
-        return self.dialect.limited(select, 1, offset=offset)
-
     def ends(self, position: Position) -> str:
         """The first and the last place behind a position."""
-        column = self._asked(self.timestamp_sql) if self.timestamps else self.number_sql
         conditions = [*self.after(position), *self.settled]
-        return self._select(f"MIN({column}), MAX({column})", conditions)
+        return self._select(f"MIN({self._place}), MAX({self._place})", conditions)
 
     def last_number(self, micros: int) -> str:
         """The greatest incrementing number among the rows of one time."""
@@ -125,7 +121,7 @@ class Ordering:
 
     def now(self) -> str:
         """The database's clock."""
-        return f"SELECT {self._asked(self._clock(0))}"
+        return f"SELECT {self.dialect.clock_micros(self._clock(0), self.timestamps)}"
 
     def _clock(self, delay_ms: int) -> str:
         return self.dialect.now(delay_ms, self.timestamps, self.zone)
@@ -134,8 +130,12 @@ class Ordering:
         where = " AND ".join(conditions)
         return f"SELECT {columns} FROM {self.source} WHERE {where} {order}".rstrip()
 
-    def _asked(self, timestamp: str) -> str:
-        return self.dialect.timestamp_micros(timestamp, self.timestamps)
+    @property
+    def _place(self) -> str:
+        """What tells a row's place, as a number where the database can."""
+        if not self.timestamps:
+            return self.number_sql
+        return self.dialect.timestamp_micros(self.timestamp_column, self.timestamps)
 
     def _literal(self, micros: int) -> str:
         return self.dialect.timestamp_literal(micros, self.timestamps)

@@ -377,7 +377,8 @@ class RowsReader:
     ) -> None:
         if self.target.table is None:
             return  # What a query's columns may be, drivers say as it suits them.
-        if number is not None and number.optional:
+        # SQLite's driver says that a key may be null, even one that counts by itself.
+        if number is not None and number.optional and not number.autoincrement:
             raise ConfigError(
                 f"{self.target}: the incrementing column {number.name} may be null, and such rows"
                 " are never read; make it NOT NULL or set validate.non.null=false"
