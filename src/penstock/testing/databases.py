@@ -175,6 +175,8 @@ class MariaDb(DatabaseServer):
             *(_program("mariadbd", "mariadb-server-core"), "--no-defaults", *_as_root_if_so()),
             *(f"--datadir={data}", f"--socket={data / 's.sock'}", f"--pid-file={data / 'pid'}"),
             *(f"--port={self.port}", "--bind-address=127.0.0.1", "--skip-name-resolve"),
+            # A server that starts removes the temporary files of all others from a shared one.
+            f"--tmpdir={self.directory}",
             *("--innodb-buffer-pool-size=64M", "--performance-schema=OFF"),
             *("--innodb-flush-log-at-trx-commit=2", "--local-infile=ON", "--max-connections=300"),
         ]
