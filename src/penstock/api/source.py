@@ -46,6 +46,8 @@ class SourceBatch:
         topic: the topic of all rows, when the frame has no column for it.
         offsets: the offset to store for each source partition after the write.
         more: True if reading on at once would find more, so that nobody waits in between.
+        kept: True if the task gives this very frame again, with other rows each time. It is then
+            planned once, which is most of the work of a small batch.
     """
 
     frame: DataFrame
@@ -54,6 +56,7 @@ class SourceBatch:
     key_schema: Schema | None = None
     offsets: Mapping[PartitionKey, Mapping[str, Any]] = field(default_factory=dict)
     more: bool = False
+    kept: bool = False
 
 
 class SourceTask(ABC):

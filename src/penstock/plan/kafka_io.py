@@ -68,22 +68,38 @@ def read_ranges(
 
 
 def write(frame: DataFrame, properties: Mapping[str, str]) -> int:
-    """Write key, value, headers, topic and partition to Kafka; the number of records written.
+    """Write key, value, headers, topic and partition to Kafka; the number of records written."""
+    return KafkaWrite(frame, properties).run()
 
-    The properties are those of a Java producer. Everything is acknowledged when it returns.
+
+class KafkaWrite:
+    """A frame's way to Kafka, planned once; run as often as its rows are others.
+
     Spark's Kafka writer is called directly, because `DataFrame.write` plans the query a second
-    time and loses the observed count.
+    time and loses the observed count. After a run that failed, make another.
+
+    Args:
+        properties: those of a Java producer.
     """
-    observed = frame.select("topic", "partition", "key", "value", "headers").observe(
-        "written", F.count(F.lit(1)).alias("records")
-    )
-    jvm: Any = observed.sparkSession._jvm  # noqa: SLF001 - pyspark's own way to the JVM
-    execution: Any = observed._jdf.queryExecution()  # noqa: SLF001
-    writer = jvm.org.apache.spark.sql.kafka010.KafkaWriter
-    writer.write(
-        execution, _java_map(jvm, {**properties, **_SERIALIZERS}), jvm.scala.Option.empty()
-    )
-    return int(execution.observedMetrics().apply("written").getLong(0))
+
+    def __init__(self, frame: DataFrame, properties: Mapping[str, str]) -> None:
+        observed = frame.select("topic", "partition", "key", "value", "headers").observe(
+            "written", F.count(F.lit(1)).alias("records")
+        )
+        jvm: Any = observed.sparkSession._jvm  # noqa: SLF001 - pyspark's own way to the JVM
+        self._execution: Any = observed._jdf.queryExecution()  # noqa: SLF001
+        self._writer: Any = jvm.org.apache.spark.sql.kafka010.KafkaWriter
+        self._properties = _java_map(jvm, {**properties, **_SERIALIZERS})
+        self._any_topic = jvm.scala.Option.empty()
+        self._total = 0
+
+    def run(self) -> int:
+        """Write; the number of records, all of which are acknowledged when it returns."""
+        self._writer.write(self._execution, self._properties, self._any_topic)
+        # Spark goes on counting where the last run ended.
+        before = self._total
+        self._total = int(self._execution.observedMetrics().apply("written").getLong(0))
+        return self._total - before
 
 
 def _java_map(jvm: Any, entries: Mapping[str, str]) -> Any:

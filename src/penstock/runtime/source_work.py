@@ -26,6 +26,8 @@ log = logging.getLogger(__name__)
 STORE_SECONDS = 120.0
 #: A figure that changes with every batch is not worth a status record each time.
 SHOW_SECONDS = 10.0
+#: Frames whose plans are kept; a task with more tables plans some of them again.
+KEPT_PLANS = 100
 
 
 class TargetTopics(Protocol):
@@ -79,6 +81,7 @@ class SourceWork:
         self._pipeline: SourcePipeline | None = None
         self._seen_topics: set[str] = set()
         self._written: SourceBatch | None = None
+        self._kept: dict[DataFrame, list[Callable[[], int]]] = {}
         self._figures: dict[str, int] = {}
         self._shown: dict[str, int] = {}
         self._show_again = Deadline.after(0, control.clock)
@@ -131,6 +134,7 @@ class SourceWork:
         """Start anew from the stored offsets; the session may be another one by now."""
         self._store()
         self._pipeline = None
+        self._kept.clear()
         self.start()
 
     def cancel(self) -> None:
@@ -162,22 +166,38 @@ class SourceWork:
         pipeline = self._pipeline
         try:
             self._prepare_topics(pipeline.topics(batch))
-            frames = self._conversions.run(lambda: list(pipeline.encoded(batch)))
-            written = sum(map(self._write_frame, frames))
+            written = sum(write() for write in self._writes(pipeline, batch))
         except Exception as error:
             raise translated(error) from error
         self._progress.moved(written)
 
-    def _write_frame(self, frame: DataFrame) -> int:
-        from penstock.plan import kafka_io
+    def _writes(self, pipeline: SourcePipeline, batch: SourceBatch) -> list[Callable[[], int]]:
+        """What writes the batch, a call for each branch of the chain."""
+        if batch.kept and batch.frame in self._kept:
+            return self._kept[batch.frame]
+        frames = self._conversions.run(lambda: list(pipeline.encoded(batch)))
+        writes = [self._planned(frame) for frame in frames]
+        if batch.kept:
+            if len(self._kept) >= KEPT_PLANS:
+                self._kept.pop(next(iter(self._kept)))
+            self._kept[batch.frame] = writes
+        return writes
+
+    def _planned(self, frame: DataFrame) -> Callable[[], int]:
         from penstock.plan.faults import refuse_faults
+        from penstock.plan.kafka_io import KafkaWrite
 
         if not self._errors.tolerant:
-            return kafka_io.write(refuse_faults(frame, "topic"), self._producer)
-        good = kafka_io.write(frame.filter(frame["fault"].isNull()), self._producer)
-        if self._errors.common.errors_log_enable:
-            self._reports.report(frame)
-        return good
+            return KafkaWrite(refuse_faults(frame, "topic"), self._producer).run
+        good = KafkaWrite(frame.filter(frame["fault"].isNull()), self._producer)
+
+        def run() -> int:
+            written = good.run()
+            if self._errors.common.errors_log_enable:
+                self._reports.report(frame)
+            return written
+
+        return run
 
     def _prepare_topics(self, topics: Collection[str]) -> None:
         """Create the topics the batch goes to, and tell about those that are new to this task."""

@@ -51,12 +51,24 @@ class FrameReader:
             for field in fields
         ]
         self._value = F.struct(*values).alias("value")
+        self._made: dict[int, tuple[DataFrame, Any]] = {}
 
     def frame(self, conditions: Sequence[str]) -> DataFrame:
-        """The rows as records, with a partition for each text behind WHERE."""
-        parts = self._new_array(self._partition, len(conditions))
+        """The rows as records, with a partition for each text behind WHERE.
+
+        For as many texts it is the same frame again, which has the rows of the last call: Spark
+        takes the partitions from our array each time it runs, but plans only once.
+        """
+        size = len(conditions)
+        if size not in self._made:
+            parts = self._new_array(self._partition, size)
+            self._made[size] = self._over(parts), parts
+        frame, parts = self._made[size]
         for number, condition in enumerate(conditions):
             parts[number] = self._jdbc.JDBCPartition(condition, number)
+        return frame
+
+    def _over(self, parts: Any) -> DataFrame:
         relation = self._jdbc.JDBCRelation(
             self._schema, parts, self._options, self._nothing, self._session
         )

@@ -193,6 +193,7 @@ class JdbcSourceTask(FrameSourceTask):
             layout.schema,
             offsets=offsets,
             more=bool(self._pending),
+            kept=True,
         )
 
     def _frames(
