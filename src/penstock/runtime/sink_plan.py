@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 #: From this many waiting records on, Spark's own Kafka reader is worth its start-up time.
 LARGE_BACKLOG: Final = 20_000
 #: Most records of one large batch: seconds of work, so that a stop need not wait long.
-LARGE_BATCH: Final = 1_000_000
+LARGE_BATCH: Final = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
