@@ -57,5 +57,22 @@ def test_what_is_written_is_read_back(
     assert sorted((row.piece, row.offset) for row in placed) == [(0, 0), (1, 1), (2, 2)]
 
 
+def test_what_is_planned_once_is_written_again(
+    spark: SparkSession, kafka: str, unique: Callable[[str], str]
+) -> None:
+    topic, client = unique("again"), {"bootstrap.servers": kafka}
+    admin = Admin(client)
+    admin.create_topic(TopicSpec(topic, 2, 1), Deadline.after(60))
+    frame = raw_frame(spark, [record._replace(topic=topic) for record in RECORDS])
+    write = kafka_io.KafkaWrite(frame, client)
+    assert [write.run(), write.run()] == [4, 4]
+    admin.close()
+    twice = (
+        OffsetRange(TopicPartition(topic, 0), 0, 6),
+        OffsetRange(TopicPartition(topic, 1), 0, 2),
+    )
+    assert kafka_io.read_ranges(spark, twice, client).count() == 8
+
+
 def _bytes(value: bytearray | None) -> bytes | None:
     return None if value is None else bytes(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
@@ -65,6 +66,14 @@ class Counting(FrameSourceTask):
         self.stored += 1
 
 
+class Returning(Counting):
+    """Gives one frame again and again."""
+
+    def read(self) -> SourceBatch | None:
+        batch = super().read()
+        return None if batch is None else dataclasses.replace(batch, kept=True)
+
+
 class Pipeline:
     """Notes which batches were to be written."""
 
@@ -97,7 +106,8 @@ class Engine:
 
 
 class Source:
-    def __init__(self) -> None:
+    def __init__(self, kind: type[Counting] = Counting) -> None:
+        self.kind = kind
         self.store = cast("Any", Store())
         self.pipeline = cast("Any", Pipeline())
         self.engine = cast("Any", Engine())
@@ -123,7 +133,7 @@ class Source:
         self.work.start()
 
     def _task(self) -> Counting:
-        self.tasks.append(Counting())
+        self.tasks.append(self.kind())
         return self.tasks[-1]
 
     @property
@@ -140,6 +150,18 @@ def test_figures_are_told_when_they_change_but_not_all_the_time() -> None:
     source.work.show("skipped_numbers", 2)
     source.work.step()
     assert source.notes.figures == [{"skipped_numbers": 1}]
+
+
+def test_a_frame_that_comes_again_is_planned_once() -> None:
+    source = Source(Returning)
+    for number in (1, 2, 3):
+        source.work.step()
+        assert source.stored == number
+    assert source.pipeline.written == [1]
+    source.store.offsets.clear()
+    source.work.recover()
+    source.work.step()
+    assert source.pipeline.written == [1, 1]
 
 
 def test_offsets_are_stored_after_each_batch() -> None:

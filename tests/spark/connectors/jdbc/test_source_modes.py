@@ -59,6 +59,8 @@ def test_incrementing(database: FreshDatabase, world: World) -> None:
         # What comes late with a lower number is not read.
         database.sql("INSERT INTO t VALUES (4), (6)")
         assert ids(made.read()) == [6]
+        first, *others = made.batches
+        assert all(batch.frame is first.frame and batch.kept for batch in others)
     with source(world, config) as made:
         assert made.read() is None
         world.put(partition(database, "t"), {"incrementing": 2})
