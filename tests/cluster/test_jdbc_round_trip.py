@@ -27,7 +27,7 @@ POSTGRESQL_LOSSES = {
 # Connect's Time is a time of day; its converters refuse any other.
 NO_TIME_OF_DAY = {"neg", "long"}
 # Numbers and texts that a column of the same type does not take back.
-MARIADB_ONE_WAY = {"bit20", "y"}
+MARIADB_ONE_WAY = {"y"}
 POSTGRESQL_ONE_WAY = {"b1", "b8", "b20", "tmz", "inf"}
 
 

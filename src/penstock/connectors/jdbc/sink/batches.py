@@ -43,6 +43,8 @@ class TableRows:
     fields: tuple[SinkField, ...]
     #: The table's name for each field.
     names: Mapping[str, str]
+    #: Columns of the table that hold bits.
+    bits: frozenset[str]
     few: bool
 
 
@@ -84,6 +86,7 @@ def rows_by_table(config: SinkConfig, target: Target, batch: SinkBatch) -> Itera
             _complete(config, target, frame, fields),
             fields,
             names,
+            target.structure.bits(table),
             few=size <= FEW_ROWS,
         )
 
@@ -206,7 +209,7 @@ def _renamed(rows: TableRows) -> tuple[SinkField, ...]:
 def _into(table: str, rows: TableRows, *more: str) -> Into:
     names = tuple(rows.names[field.name] for field in rows.fields)
     binary = (rows.names[field.name] for field in rows.fields if _is_binary(field.schema))
-    return Into(table, (*names, *more), frozenset(binary))
+    return Into(table, (*names, *more), frozenset(binary), rows.bits & frozenset(names))
 
 
 def _is_binary(schema: Schema) -> bool:

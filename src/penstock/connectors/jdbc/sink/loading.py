@@ -14,6 +14,8 @@ from penstock.errors import DataError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+_HEX: Final = "UNHEX({})"
+_NUMBER: Final = "CAST({} AS SIGNED)"
 #: So few rows are fetched and put into a file here sooner than Spark has opened one.
 FEW_ROWS: Final = 2000
 
@@ -22,12 +24,13 @@ FEW_ROWS: Final = 2000
 class Into:
     """A table to load, its name quoted, and its columns in the order of the frame's.
 
-    `binary`: those that hold bytes.
+    `binary`: those whose values are bytes; `bits`: numbers for columns of bits.
     """
 
     table: str
     columns: tuple[str, ...]
     binary: frozenset[str] = frozenset()
+    bits: frozenset[str] = frozenset()
 
 
 class Loader(Protocol):
@@ -86,14 +89,15 @@ class LoadDataLoader:
 
     def _statement(self, part: Path, into: Into) -> str:
         dialect = self._database.dialect
-        places = {name: f"@b{number}" for number, name in enumerate(into.columns)}
-        names = [
-            places[name] if name in into.binary else dialect.quote(name) for name in into.columns
-        ]
+        texts = {
+            name: f"@t{number}"
+            for number, name in enumerate(into.columns)
+            if name in into.binary | into.bits
+        }
+        names = [texts.get(name) or dialect.quote(name) for name in into.columns]
         made = [
-            f"{dialect.quote(name)} = UNHEX({places[name]})"
-            for name in into.columns
-            if name in into.binary
+            f"{dialect.quote(name)} = {(_HEX if name in into.binary else _NUMBER).format(text)}"
+            for name, text in texts.items()
         ]
         return (
             f"LOAD DATA LOCAL INFILE {dialect.text(str(part))} INTO TABLE {into.table}"

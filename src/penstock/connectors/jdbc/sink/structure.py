@@ -34,6 +34,7 @@ class Structure:
         self._evolve = evolve
         self._kinds = {kind.replace("_", " ").upper() for kind in kinds}
         self._known: dict[TableId, tuple[str, ...]] = {}
+        self._bits: dict[TableId, frozenset[str]] = {}
 
     def forget(self) -> None:
         """Ask anew: somebody may have changed a table."""
@@ -56,9 +57,13 @@ class Structure:
         self._known[table] = known
         return names
 
+    def bits(self, table: TableId) -> frozenset[str]:
+        """The table's columns of bits, for which a text is not a number but its characters."""
+        return self._bits.get(table, frozenset())
+
     def _find(self, table: TableId) -> tuple[str, ...] | None:
         try:
-            found = tuple(column.name for column in self._database.columns(table))
+            columns = self._database.columns(table)
         except DataError:
             if self._kind(table) is not None:
                 raise
@@ -66,7 +71,8 @@ class Structure:
         kind = self._kind(table)
         if kind is not None and kind not in self._kinds:
             raise ConfigError(f"{table} is a {kind}; name that in table.types to write to it")
-        return found
+        self._bits[table] = frozenset(each.name for each in columns if each.type_name == "bit")
+        return tuple(column.name for column in columns)
 
     def _kind(self, table: TableId) -> str | None:
         """The kind of the table in the driver's words; None if it finds none of this name."""
