@@ -192,11 +192,12 @@ RUNNING = ("RUNNING",)
 
 
 def cases() -> Iterator[Case]:
+    # First, before Java collects garbage: see the options of its worker.
+    yield from loggers()
     yield from protocol()
     yield from bad_creates()
     yield from unknown_connectors()
     yield from plugins()
-    yield from loggers()
     yield from source()
     yield from changes()
     yield from restarts()
