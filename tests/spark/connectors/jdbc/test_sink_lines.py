@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -15,7 +17,8 @@ from pyspark.sql import functions as F
 
 from penstock.columns.kernel import kernel_column
 from penstock.connectors.jdbc.sink.columns import line_of
-from penstock.connectors.jdbc.sink.spool import count_lines, load_few, load_parts
+from penstock.connectors.jdbc.sink.spool import Writing, count_lines, load_few, load_parts
+from penstock.errors import SessionLostError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -101,3 +104,15 @@ def test_a_failed_job_fails_the_load(spark: SparkSession) -> None:
     )
     with pytest.raises(Exception, match="USER_RAISED_EXCEPTION"):
         load_parts(broken.toDF("value"), count_lines)
+
+
+def test_a_job_that_never_began_is_not_waited_for() -> None:
+    """Spark's own thread class calls into the JVM before our function, and may fail there."""
+    ended = threading.Thread(target=lambda: None)
+    ended.start()
+    ended.join(10)
+    with pytest.raises(SessionLostError, match="before a batch could begin"):
+        Writing(ended, Future()).check()
+    done: Future[None] = Future()
+    done.set_result(None)
+    Writing(ended, done).check()

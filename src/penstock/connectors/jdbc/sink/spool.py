@@ -9,11 +9,15 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from penstock.errors import SessionLostError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -59,7 +63,20 @@ def count_lines(path: Path) -> int:
         return sum(block.count(b"\n") for block in iter(lambda: stream.read(_READ_BYTES), b""))
 
 
-def _writing(lines: DataFrame, directory: str) -> Future[None]:
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """A Spark job that writes parts, on a thread of its own."""
+
+    thread: threading.Thread
+    done: Future[None]
+
+    def check(self) -> None:
+        """Raise if there will be no result: Spark's JVM died before the job could begin."""
+        if not self.thread.is_alive() and not self.done.done():
+            raise SessionLostError("the Spark JVM went away before a batch could begin")
+
+
+def _writing(lines: DataFrame, directory: str) -> Writing:
     """A Spark job beside this thread, in its job group."""
     from pyspark import InheritableThread
 
@@ -73,21 +90,23 @@ def _writing(lines: DataFrame, directory: str) -> Future[None]:
         else:
             written.set_result(None)
 
-    InheritableThread(target=run, name="jdbc-sink-parts", daemon=True).start()
-    return written
+    thread = InheritableThread(target=run, name="jdbc-sink-parts", daemon=True)
+    thread.start()
+    return Writing(thread, written)
 
 
-def _parts(directory: Path, job: Future[None]) -> Iterator[Path]:
+def _parts(directory: Path, job: Writing) -> Iterator[Path]:
     """The files in their order; a partition without rows may have none."""
     number = 0
-    while not job.done():
+    while not job.done.done():
         found = next(directory.glob(f"part-{number:05d}-*"), None)
         if found is None:
-            wait([job], _LOOK_SECONDS)
+            wait([job.done], _LOOK_SECONDS)
+            job.check()
             continue
         yield found
         number += 1
-    job.result()
+    job.done.result()
     yield from sorted(directory.glob("part-*"))
 
 
