@@ -30,8 +30,6 @@ _PASSING: Final = re.compile(
     r"NotLeaderOrFollower|LeaderNotAvailable|CoordinatorNotAvailable|CoordinatorLoadInProgress|"
     r"NotCoordinator|KafkaStorage|UnknownTopicOrPartition|BrokerNotAvailable|FencedLeaderEpoch|"
     r"Retriable\w*)Exception"
-    # And of the machine: Hadoop's files need a process now and then, which may not start.
-    r"|java\.io\.IOException: Cannot run program"
     # And of JDBC drivers: the database went away, or is not back yet.
     r"|java\.sql\.SQL(Transient\w*|NonTransientConnection|Recoverable)Exception"
     r"|\.CommunicationsException"

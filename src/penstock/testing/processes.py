@@ -22,6 +22,12 @@ def descendants(pid: int) -> set[int]:
     return found
 
 
+def parent(pid: int) -> int | None:
+    """The process that started this one; None if it is gone."""
+    fields = _fields(Path(f"/proc/{pid}/stat"))
+    return int(fields[1]) if fields else None
+
+
 def alive(pids: set[int]) -> set[int]:
     """Those that still run; zombies do not."""
     states = {pid: _fields(Path(f"/proc/{pid}/stat")) for pid in pids}

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from penstock.testing.connect import ConnectMode, ConnectProcess
-from penstock.testing.processes import descendants
+from penstock.testing.processes import descendants, parent
 from penstock.testing.rest import WAIT_SECONDS, ConnectRest
 
 _QUICK = {
@@ -50,8 +50,9 @@ class PenstockWorker(ConnectProcess):
     @property
     def spark_pid(self) -> int | None:
         """The process of Spark's JVM; None while there is none."""
-        found = [pid for pid in descendants(self.child.pid) if _runs_spark(pid)]
-        return max(found) if found else None
+        found = {pid for pid in descendants(self.child.pid) if _runs_spark(pid)}
+        # A child that the JVM has forked to start a program has its command line for a moment.
+        return max((pid for pid in found if parent(pid) not in found), default=None)
 
     def kill_spark(self) -> None:
         """End Spark's JVM as the kernel does when memory runs out."""
