@@ -204,7 +204,7 @@ def _page(parts: Iterable[str]) -> str:
 def main() -> None:
     """Write the pages of the built-in plugins into a directory, `docs` if none is named."""
     folder, *more = sys.argv[1:] or ["docs"]
-    if more:
+    if more or folder.startswith("-"):
         sys.exit("usage: python -m penstock.docs [DIRECTORY]")
     write(Path(folder), Plugins(BUILT_IN))
 

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from penstock.columns.lines import join_lines
 from penstock.errors import ConfigError, RetriableError
 
 if TYPE_CHECKING:
@@ -25,22 +26,6 @@ log = logging.getLogger(__name__)
 _LOCK_SECONDS: Final = 60.0
 _LOOK_SECONDS: Final = 0.02
 _WRITE_BYTES: Final = 4 << 20
-
-
-def join_lines(lines: pa.Array) -> memoryview:
-    """The lines one after another, each with its end; no Python for a single one."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if len(lines) == 0:
-        return memoryview(b"")
-    large = pa.large_string()
-    whole = pc.binary_join_element_wise(
-        lines.cast(large), pa.scalar("", large), pa.scalar("\n", large)
-    )
-    _, offsets, data = whole.buffers()
-    places = memoryview(offsets).cast("q")
-    return memoryview(data)[places[whole.offset] : places[whole.offset + len(whole)]]
 
 
 def _write(descriptor: int, block: bytes | memoryview) -> None:

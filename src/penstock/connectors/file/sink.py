@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, BinaryIO, ClassVar, Final
 from penstock.api.connector import ConnectorContext, SinkConnector
 from penstock.api.plugin import CONNECT_VERSION
 from penstock.api.sink import FrameSinkTask, SinkBatch, SinkContext
-from penstock.connectors.file.appender import Appending, TargetFile, join_lines
+from penstock.columns.lines import LINE_FILES, join_lines
+from penstock.connectors.file.appender import Appending, TargetFile
 from penstock.connectors.file.config import FileStreamSinkConfig
 
 if TYPE_CHECKING:
@@ -73,8 +74,7 @@ def _lines(batch: SinkBatch) -> DataFrame:
 
 def _append_in_spark(lines: DataFrame, appending: Appending) -> None:
     with appending.parts() as directory:
-        text = lines.write.mode("append").option("lineSep", "\n").option("compression", "none")
-        text.option("maxRecordsPerFile", "0").text(f"file://{directory}")
+        lines.write.mode("append").options(**LINE_FILES).text(f"file://{directory}")
         appending.append_parts(directory)
 
 

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import logging
 import zoneinfo
 from collections.abc import Mapping
-from typing import Final
+from typing import ClassVar, Final
 
 from penstock.config import Config, Importance, Password, Type, at_least, key, one_of, rule
 from penstock.config.values import invalid
 from penstock.connectors.jdbc.dialects import DIALECT_NAMES, Dialect, find_dialect
 from penstock.connectors.jdbc.settings import ConnectionSettings
 
+log = logging.getLogger(__name__)
+
 DATABASE: Final = "Database"
 CONNECTOR: Final = "Connector"
 DEFAULT_CREDENTIALS: Final = "io.confluent.connect.jdbc.util.DefaultJdbcCredentialsProvider"
+URL_DOC: Final = (
+    "The JDBC URL of the database, such as `jdbc:mysql://host:3306/shop`,"
+    " `jdbc:mariadb://host/shop`, `jdbc:postgresql://host/shop` or `jdbc:sqlite:/data/shop.db`."
+    " Drivers for these come with Penstock; for another database put its driver's jar into a"
+    " directory of plugin.path. Further keys that begin with `connection.` are handed to the"
+    " driver without that prefix."
+)
 
 _PREFIX: Final = "connection."
 _OWN_KEYS: Final = frozenset(
@@ -48,17 +58,16 @@ default_credentials = rule(_check_credentials, "the default provider")
 class ConnectionConfig(Config):
     """How to reach the database."""
 
+    #: Keys that are taken so that files work unchanged, though nothing here is left to set.
+    without_effect: ClassVar[frozenset[str]] = frozenset()
+
     connection_url: str = key(
         Type.STRING,
         name="connection.url",
         valid=jdbc_url,
         importance=Importance.HIGH,
         group=DATABASE,
-        doc="The JDBC URL of the database, such as `jdbc:mysql://host:3306/shop`,"
-        " `jdbc:mariadb://host/shop`, `jdbc:postgresql://host/shop` or `jdbc:sqlite:/data/shop.db`."
-        " Drivers for these come with Penstock; for another database put its driver's jar into a"
-        " directory of plugin.path. Further keys that begin with `connection.` are handed to the"
-        " driver without that prefix.",
+        doc=URL_DOC,
     )
     connection_user: str | None = key(
         Type.STRING,
@@ -75,6 +84,25 @@ class ConnectionConfig(Config):
         importance=Importance.HIGH,
         group=DATABASE,
         doc="The password of the database user.",
+    )
+    connection_attempts: int = key(
+        Type.INT,
+        name="connection.attempts",
+        default=3,
+        valid=at_least(1),
+        importance=Importance.LOW,
+        group=DATABASE,
+        doc="How often to try to connect before the connector counts as failed. A task that has"
+        " lost its database goes on trying.",
+    )
+    connection_backoff_ms: int = key(
+        Type.LONG,
+        name="connection.backoff.ms",
+        default=10_000,
+        valid=at_least(0),
+        importance=Importance.LOW,
+        group=DATABASE,
+        doc="The wait between two attempts to connect.",
     )
     dialect_name: str = key(
         Type.STRING,
@@ -95,6 +123,11 @@ class ConnectionConfig(Config):
         doc="The time zone of dates and times in the database that have none of their own.",
     )
 
+    def warn(self, props: Mapping[str, str]) -> None:
+        """Tell about keys that were set to no effect."""
+        for name in sorted(self.without_effect & props.keys()):
+            log.warning("%s has no effect: %s", name, self.definition()[name].documentation)
+
     @property
     def quoting(self) -> bool:
         """Whether identifiers are quoted; the two families of keys say it differently."""
@@ -113,14 +146,12 @@ class ConnectionConfig(Config):
 
     def connection(self, props: Mapping[str, str]) -> ConnectionSettings:
         """How to reach the database; `props` are the properties this was parsed from."""
-        attempts = getattr(self, "connection_attempts", 3)
-        backoff_ms = getattr(self, "connection_backoff_ms", 10_000)
         return ConnectionSettings(
             self.connection_url,
             self.connection_user,
             self.connection_password,
-            attempts=attempts,
-            backoff_seconds=backoff_ms / 1000,
+            attempts=self.connection_attempts,
+            backoff_seconds=self.connection_backoff_ms / 1000,
             isolation=self.isolation,
             properties={
                 name.removeprefix(_PREFIX): value
@@ -128,27 +159,3 @@ class ConnectionConfig(Config):
                 if name.startswith(_PREFIX) and name.removeprefix(_PREFIX) not in _OWN_KEYS
             },
         )
-
-
-class PatientConfig(ConnectionConfig):
-    """A connection that is tried several times."""
-
-    connection_attempts: int = key(
-        Type.INT,
-        name="connection.attempts",
-        default=3,
-        valid=at_least(1),
-        importance=Importance.LOW,
-        group=DATABASE,
-        doc="How often to try to connect before the connector counts as failed. A task that has"
-        " lost its database goes on trying.",
-    )
-    connection_backoff_ms: int = key(
-        Type.LONG,
-        name="connection.backoff.ms",
-        default=10_000,
-        valid=at_least(0),
-        importance=Importance.LOW,
-        group=DATABASE,
-        doc="The wait between two attempts to connect.",
-    )

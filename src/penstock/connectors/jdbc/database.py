@@ -78,15 +78,6 @@ class Database:
         with self._translating(sql):
             return _rows(self._asked(sql, params), limit)
 
-    def first_number(self, sql: str) -> int:
-        """The first column of the first row, a whole number. The cheapest question there is."""
-        with self._translating(sql):
-            results = self._asked(sql)
-            results.next()
-            number = int(results.getLong(1))
-            self._release(results)
-            return number
-
     def counted(self, sql: str, columns: int) -> tuple[Any, ...] | None:
         """The one row of a result whose first column is a count; None if that is zero.
 

@@ -20,7 +20,7 @@ from penstock.config.values import invalid
 from penstock.connectors.jdbc.common_config import (
     DATABASE,
     DEFAULT_CREDENTIALS,
-    PatientConfig,
+    ConnectionConfig,
     default_credentials,
 )
 from penstock.connectors.jdbc.dialects.writing import WriteMode
@@ -39,7 +39,7 @@ def _check_mapping(name: str, value: object) -> None:
             raise invalid(name, value, f"{item!r} is not of the form topic:table")
 
 
-class SinkConfig(PatientConfig):
+class SinkConfig(ConnectionConfig):
     """What both families of keys have in common."""
 
     insert_mode: str = key(
@@ -61,7 +61,7 @@ class SinkConfig(PatientConfig):
         group=WRITES,
         doc="How many rows travel in one JDBC batch, for databases that are not loaded by a"
         " statement of their own (COPY, LOAD DATA). It does not bound a transaction: all records"
-        " that wait are one, up to a million.",
+        " that wait are one, up to two million.",
     )
     delete_enabled: bool = key(
         Type.BOOLEAN,
@@ -187,6 +187,16 @@ class SinkConfig(PatientConfig):
         return self.db_timezone
 
     @property
+    def legacy_calendar(self) -> bool:
+        """Whether days before 1582-10-15 get the names that Java's old calendar has for them."""
+        return True
+
+    @property
+    def trims_errors(self) -> bool:
+        """Whether the database's own words stay out of errors."""
+        return False
+
+    @property
     def epoch_fields(self) -> tuple[str, ...]:
         return ()
 
@@ -216,6 +226,8 @@ class SinkConfig(PatientConfig):
 
 class JdbcSinkConfig(SinkConfig):
     """Keys of io.confluent.connect.jdbc.JdbcSinkConnector."""
+
+    without_effect = frozenset({"mssql.use.merge.holdlock"})
 
     jdbc_credentials_provider_class: str = key(
         Type.STRING,
@@ -260,7 +272,8 @@ class JdbcSinkConfig(SinkConfig):
         valid=one_of_ignoring_case("LEGACY", "PROLEPTIC_GREGORIAN"),
         importance=Importance.LOW,
         group=MAPPING,
-        doc="Both give today's calendar, also for days before it began in October 1582.",
+        doc="By which calendar days before 1582-10-15 get their year, month and day: Java's old"
+        " one, or the one that the database has.",
     )
     timestamp_fields_list: list[str] = key(
         Type.LIST,
@@ -304,8 +317,8 @@ class JdbcSinkConfig(SinkConfig):
         default=True,
         importance=Importance.LOW,
         group=WRITES,
-        doc="For SQL Server's MERGE, which is not used: an upsert is an UPDATE and an INSERT in"
-        " one transaction there.",
+        doc="SQL Server's MERGE is not used: an upsert is an UPDATE and an INSERT in one"
+        " transaction there.",
     )
     trim_sensitive_log: bool = key(
         Type.BOOLEAN,
@@ -331,6 +344,14 @@ class JdbcSinkConfig(SinkConfig):
     @property
     def date_zone(self) -> str:
         return "UTC" if self.date_timezone.upper() == "UTC" else self.db_timezone
+
+    @property
+    def legacy_calendar(self) -> bool:
+        return self.date_calendar_system.upper() == "LEGACY"
+
+    @property
+    def trims_errors(self) -> bool:
+        return self.trim_sensitive_log
 
     @property
     def epoch_fields(self) -> tuple[str, ...]:

@@ -10,7 +10,6 @@ from penstock.config import (
     Importance,
     Password,
     Type,
-    all_of,
     at_least,
     key,
     matches,
@@ -23,7 +22,8 @@ from penstock.connectors.jdbc.common_config import (
     CONNECTOR,
     DATABASE,
     DEFAULT_CREDENTIALS,
-    PatientConfig,
+    URL_DOC,
+    ConnectionConfig,
     default_credentials,
     jdbc_url,
 )
@@ -32,6 +32,10 @@ from penstock.connectors.jdbc.tables import TableId
 MODE: Final = "Mode"
 _TOPIC_PREFIX: Final = matches(
     r"[a-zA-Z0-9._-]{0,249}", "at most 249 of the characters a-z, A-Z, 0-9, '.', '_' and '-'"
+)
+_ROWS_DOC: Final = (
+    "How many rows a reader fetches, and so holds, at a time. It does not bound how much is read"
+    " in one go: rows stream through."
 )
 
 
@@ -73,7 +77,7 @@ class Granularity(StrEnum):
     NANOS_ISO = "nanos_iso_datetime_string"
 
 
-class SourceConfig(PatientConfig):
+class SourceConfig(ConnectionConfig):
     """What both families of keys have in common."""
 
     connection_url: str = key(
@@ -83,11 +87,7 @@ class SourceConfig(PatientConfig):
         valid=jdbc_url,
         importance=Importance.HIGH,
         group=DATABASE,
-        doc="The JDBC URL of the database, such as `jdbc:mysql://host:3306/shop`,"
-        " `jdbc:mariadb://host/shop`, `jdbc:postgresql://host/shop` or `jdbc:sqlite:/data/shop.db`."
-        " Drivers for these come with Penstock; for another database put its driver's jar into a"
-        " directory of plugin.path. Further keys that begin with `connection.` are handed to the"
-        " driver without that prefix.",
+        doc=URL_DOC,
     )
     table_whitelist: list[str] = key(
         Type.LIST,
@@ -244,6 +244,15 @@ class SourceConfig(PatientConfig):
         doc="What stands before the table's name in the name of its topic; with `query`, the whole"
         " name of the topic.",
     )
+    batch_max_rows: int = key(
+        Type.INT,
+        name="batch.max.rows",
+        default=1000,
+        valid=at_least(1),
+        importance=Importance.LOW,
+        group=CONNECTOR,
+        doc=_ROWS_DOC,
+    )
     parallel_reads: bool = key(
         Type.BOOLEAN,
         name="parallel.reads",
@@ -277,9 +286,23 @@ class SourceConfig(PatientConfig):
         return []
 
     @property
+    def table_expressions(self) -> list[str]:
+        """All expressions for the names of tables, as they were given."""
+        return []
+
+    @property
+    def column_mappings(self) -> dict[str, list[str]]:
+        """The keys that name columns by table, and what each says."""
+        return {}
+
+    @property
+    def masked_query(self) -> str:
+        return ""
+
+    @property
     def row_source(self) -> str:
         """The query to read; empty if tables are read."""
-        return self.query
+        return self.query or self.masked_query
 
     @property
     def suffix(self) -> str:
@@ -299,11 +322,6 @@ class SourceConfig(PatientConfig):
     def legacy_calendar(self) -> bool:
         """Whether days before 1582-10-15 are counted by Java's old calendar."""
         return True
-
-    @property
-    def fetch_rows(self) -> int:
-        """How many rows a driver fetches at a time."""
-        return int(self.__dict__["batch_max_rows"])
 
     def incrementing_column(self, table: TableId | None) -> str:
         """The incrementing column that is named for a table; empty if none is."""
@@ -325,6 +343,8 @@ class SourceConfig(PatientConfig):
 
 class ConfluentSourceConfig(SourceConfig):
     """The keys of io.confluent.connect.jdbc.JdbcSourceConnector."""
+
+    without_effect = frozenset({"max.buffer.size", "poll.linger.ms"})
 
     credentials_provider: str | None = key(
         Type.STRING,
@@ -442,16 +462,6 @@ class ConfluentSourceConfig(SourceConfig):
         doc="How often to repeat a query that failed because the database is away before the task"
         " fails; -1: without end.",
     )
-    batch_max_rows: int = key(
-        Type.INT,
-        name="batch.max.rows",
-        default=1000,
-        valid=at_least(1),
-        importance=Importance.LOW,
-        group=CONNECTOR,
-        doc="How many rows a reader fetches, and so holds, at a time. It does not bound how much is"
-        " read in one go: rows stream through.",
-    )
     max_buffer_size: int = key(
         Type.INT,
         name="max.buffer.size",
@@ -459,7 +469,7 @@ class ConfluentSourceConfig(SourceConfig):
         valid=at_least(0),
         importance=Importance.LOW,
         group=CONNECTOR,
-        doc="Accepted so that configurations work unchanged: there is no buffer of rows here.",
+        doc="There is no buffer of rows here.",
     )
     poll_linger_ms: int = key(
         Type.LONG,
@@ -468,8 +478,7 @@ class ConfluentSourceConfig(SourceConfig):
         valid=at_least(0),
         importance=Importance.LOW,
         group=CONNECTOR,
-        doc="Accepted so that configurations work unchanged: rows are sent on as they are found,"
-        " nothing waits for more.",
+        doc="Rows are sent on as they are found, nothing waits for more.",
     )
     timestamp_granularity: str = key(
         Type.STRING,
@@ -505,8 +514,19 @@ class ConfluentSourceConfig(SourceConfig):
         return [expression("table.exclude.list", text) for text in self.table_exclude_list]
 
     @property
-    def row_source(self) -> str:
-        return self.query or (self.query_masked.value if self.query_masked else "")
+    def table_expressions(self) -> list[str]:
+        return self.table_include_list + self.table_exclude_list
+
+    @property
+    def column_mappings(self) -> dict[str, list[str]]:
+        return {
+            "timestamp.columns.mapping": self.timestamp_columns_mapping,
+            "incrementing.column.mapping": self.incrementing_column_mapping,
+        }
+
+    @property
+    def masked_query(self) -> str:
+        return self.query_masked.value if self.query_masked else ""
 
     @property
     def suffix(self) -> str:
@@ -575,11 +595,10 @@ class AivenSourceConfig(SourceConfig):
         Type.INT,
         name="batch.max.rows",
         default=100,
-        valid=all_of(at_least(1)),
+        valid=at_least(1),
         importance=Importance.LOW,
         group=CONNECTOR,
-        doc="How many rows a reader fetches, and so holds, at a time. It does not bound how much is"
-        " read in one go: rows stream through.",
+        doc=_ROWS_DOC,
     )
     table_names_qualify: bool = key(
         Type.BOOLEAN,

@@ -19,6 +19,7 @@ from penstock.data.schema import (
     time_schema,
     timestamp_schema,
 )
+from tests.spark.connectors.jdbc.calendars import OLD_DAYS, days_since_1970
 from tests.spark.connectors.jdbc.sinks import LONG, TEXT, Sinks, batch, with_mysql
 
 EPOCH = date(1970, 1, 1)
@@ -121,6 +122,26 @@ def test_times_in_the_databases_zone(sinks: Sinks) -> None:
         "2024-03-30",
         "2024-03-31",
     ]
+
+
+@pytest.mark.parametrize("calendar", ["LEGACY", "PROLEPTIC_GREGORIAN"])
+def test_days_before_1582(sinks: Sinks, calendar: str) -> None:
+    """Days by the names that Java's own calendar has for them."""
+    if sinks.settings.scheme == "sqlite":
+        pytest.skip("SQLite stores points in time")
+    schema = struct_schema(Field("ts", timestamp_schema()), Field("day", date_schema()))
+    legacy = calendar == "LEGACY"
+    days = [days_since_1970(sinks.spark, day, legacy=legacy) for day in OLD_DAYS]
+    rows = [{"ts": day * 86_400_000 + 3_600_500, "day": day} for day in days]
+    sinks.execute("CREATE TABLE users (ts " + _moments(sinks) + ", day DATE)")
+    sinks.task(date_calendar_system=calendar).write(batch(sinks.spark, rows, schema))
+    kind = "TEXT" if sinks.settings.scheme == "postgresql" else "CHAR(21)"
+    texts = sinks.query(f"SELECT CAST(day AS {kind}), CAST(ts AS {kind}) FROM users ORDER BY day")
+    assert texts == [(day, f"{day} 01:00:00.5") for day in OLD_DAYS]
+
+
+def _moments(sinks: Sinks) -> str:
+    return "TIMESTAMP" if sinks.settings.scheme == "postgresql" else "DATETIME(1)"
 
 
 @pytest.mark.parametrize(("mode", "unit"), [("microseconds", 1), ("nanoseconds", 1000)])

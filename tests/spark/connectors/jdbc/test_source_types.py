@@ -20,6 +20,7 @@ from penstock.data.schema import (
     timestamp_schema,
 )
 from penstock.testing.databases import FreshDatabase
+from tests.spark.connectors.jdbc.calendars import OLD_DAYS, days_since_1970
 from tests.spark.connectors.jdbc.sources import Source, World, source
 
 if TYPE_CHECKING:
@@ -291,26 +292,12 @@ def test_zero_dates_where_null_is_not_allowed_are_1970(
 @pytest.mark.parametrize("calendar", ["LEGACY", "PROLEPTIC_GREGORIAN"])
 def test_days_before_1582(mariadb: FreshDatabase, spark: SparkSession, calendar: str) -> None:
     """Days as Java's own calendar counts them."""
-    days = ["0300-03-01", "1500-01-01", "1500-02-28", "1500-03-01", "1582-10-04", "1582-10-15"]
-    values = ", ".join(f"({n}, '{day}', '{day} 01:00:00.5')" for n, day in enumerate(days))
+    values = ", ".join(f"({n}, '{day}', '{day} 01:00:00.5')" for n, day in enumerate(OLD_DAYS))
     mariadb.sql("CREATE TABLE n (id INT PRIMARY KEY, d DATE, t DATETIME(1))")
     mariadb.sql(f"INSERT INTO n VALUES {values}")
-    expected = [_days(spark, day, legacy=calendar == "LEGACY") for day in days]
+    expected = [days_since_1970(spark, day, legacy=calendar == "LEGACY") for day in OLD_DAYS]
     config = {**mariadb.config, **INCREMENTING, "date.calendar.system": calendar}
     with source(World(spark), config) as made:
         rows = made.read_all()
     assert [row["d"] for row in rows] == expected
     assert [row["t"] for row in rows] == [day * 86_400_000 + 3_600_500 for day in expected]
-
-
-def _days(spark: SparkSession, day: str, *, legacy: bool) -> int:
-    year, month, number = map(int, day.split("-"))
-    java: Any = spark._jvm
-    if not legacy:
-        return int(java.java.time.LocalDate.of(year, month, number).toEpochDay())
-    calendar = java.java.util.GregorianCalendar(
-        java.java.util.TimeZone.getTimeZone("UTC"), java.java.util.Locale.ROOT
-    )
-    calendar.clear()
-    calendar.set(year, month - 1, number)
-    return int(calendar.getTimeInMillis()) // 86_400_000

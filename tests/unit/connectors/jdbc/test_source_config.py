@@ -82,7 +82,7 @@ def test_values_that_are_refused(key: str, value: str) -> None:
 
 def test_the_defaults_of_both_families() -> None:
     confluent, aiven = ConfluentSourceConfig.parse(GOOD), AivenSourceConfig.parse(GOOD)
-    assert (confluent.fetch_rows, aiven.fetch_rows) == (1000, 100)
+    assert (confluent.batch_max_rows, aiven.batch_max_rows) == (1000, 100)
     assert (confluent.start_ms, aiven.start_ms) == (None, 0)
     assert (confluent.incrementing_initial, aiven.incrementing_initial) == (None, -1)
     assert confluent.poll_interval_ms == aiven.poll_interval_ms == 5000
@@ -142,3 +142,10 @@ def test_numerics(mapping: str, precision: int, scale: int, expected: SchemaType
     # DECIMAL is left alone, as by the Java connector.
     decimal = ColumnFacts("n", SqlType.DECIMAL, "decimal", precision, scale)
     assert field_schema(decimal, *arguments) == decimal_schema(max(0, scale), optional=True)
+
+
+def test_keys_without_effect_are_told(caplog: pytest.LogCaptureFixture) -> None:
+    ConfluentSourceConfig.parse(GOOD).warn({**GOOD, "poll.linger.ms": "100"})
+    assert [record.getMessage().partition(":")[0] for record in caplog.records] == [
+        "poll.linger.ms has no effect"
+    ]

@@ -100,6 +100,7 @@ def value_rules(config: SinkConfig, form: Form) -> ValueRules:
         form,
         zone=config.db_timezone,
         date_zone=config.date_zone,
+        legacy_calendar=config.legacy_calendar,
         replace_nulls=config.replaces_nulls,
         epoch_fields=config.epoch_fields,
         epoch_unit=config.epoch_unit,

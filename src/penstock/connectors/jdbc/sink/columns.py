@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.sql import functions as F
 
+from penstock.connectors.jdbc.calendars import days_for_database, divided, micros_for_database
 from penstock.connectors.jdbc.dialects.writing import GONE, SEQUENCE
 from penstock.connectors.jdbc.sink.fields import SinkField
 from penstock.connectors.jdbc.sink.forms import Form, ValueRules, is_epoch
@@ -64,7 +65,7 @@ def _column(field: SinkField, rules: ValueRules) -> Column:
     if is_epoch(field, rules):
         # Down, also before 1970: the remainder of a whole division goes towards zero.
         micros = (column - F.pmod(column, F.lit(rules.epoch_unit))) / F.lit(rules.epoch_unit)
-        return _moment(F.timestamp_micros(micros.cast("long")), rules)
+        return _moment(micros.cast("long"), rules)
     return _value(field.schema, column, rules)
 
 
@@ -88,10 +89,10 @@ def _value(schema: Schema, column: Column, rules: ValueRules) -> Column:
 def _date(days: Column, rules: ValueRules) -> Column:
     if rules.form is Form.SQLITE:
         return days.cast("long") * F.lit(_DAY_SECONDS * 1000).cast("long")
-    if rules.date_zone == "UTC":
-        return F.date_from_unix_date(days)
-    midnight = F.timestamp_seconds(days.cast("long") * F.lit(_DAY_SECONDS).cast("long"))
-    return F.from_utc_timestamp(midnight, rules.date_zone).cast("date")
+    if rules.date_zone != "UTC":
+        midnight = F.timestamp_seconds(days.cast("long") * F.lit(_DAY_SECONDS).cast("long"))
+        days = F.unix_date(F.from_utc_timestamp(midnight, rules.date_zone).cast("date"))
+    return F.date_from_unix_date(days_for_database(days) if rules.legacy_calendar else days)
 
 
 def _time(milliseconds: Column, rules: ValueRules) -> Column:
@@ -104,14 +105,16 @@ def _time(milliseconds: Column, rules: ValueRules) -> Column:
 def _timestamp(milliseconds: Column, rules: ValueRules) -> Column:
     if rules.form is Form.SQLITE:
         return milliseconds
-    return _moment(F.timestamp_millis(milliseconds), rules)
+    return _moment(F.unix_micros(F.timestamp_millis(milliseconds)), rules)
 
 
-def _moment(moment: Column, rules: ValueRules) -> Column:
+def _moment(micros: Column, rules: ValueRules) -> Column:
     if rules.form is Form.SQLITE:
-        return F.unix_millis(moment)
-    local = moment if rules.zone == "UTC" else F.from_utc_timestamp(moment, rules.zone)
-    return local.cast("timestamp_ntz")
+        return divided(micros, 1000)
+    if rules.zone != "UTC":
+        micros = F.unix_micros(F.from_utc_timestamp(F.timestamp_micros(micros), rules.zone))
+    wall = micros_for_database(micros) if rules.legacy_calendar else micros
+    return F.timestamp_micros(wall).cast("timestamp_ntz")
 
 
 def _boolean(schema: Schema, column: Column, rules: ValueRules) -> Column:

@@ -41,7 +41,9 @@ class JdbcSinkConnector(SinkConnector):
     def start(self, config: Mapping[str, str], context: ConnectorContext) -> None:
         del context
         self._props = dict(config)
-        found = problems(self._parsed(config))
+        parsed = self._parsed(config)
+        parsed.warn(config)
+        found = problems(parsed)
         if found:
             texts = [text for messages in found.values() for text in messages]
             raise ConfigError("; ".join(dict.fromkeys(texts)), found)

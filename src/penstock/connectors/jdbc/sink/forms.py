@@ -27,6 +27,8 @@ class ValueRules:
     zone: str = "UTC"
     #: The zone in which a Date is a day; dates of UTC may be other days elsewhere.
     date_zone: str = "UTC"
+    #: Whether days before October 1582 get the names that Java's old calendar has for them.
+    legacy_calendar: bool = True
     replace_nulls: bool = True
     #: INT64 fields that are timestamps, and how many of their units make a microsecond.
     epoch_fields: tuple[str, ...] = ()

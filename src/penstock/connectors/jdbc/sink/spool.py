@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from penstock.columns.lines import LINE_FILES, join_lines
 from penstock.errors import SessionLostError
 
 if TYPE_CHECKING:
@@ -27,9 +28,7 @@ _LOOK_SECONDS: Final = 0.01
 _READ_BYTES: Final = 1 << 20
 _PREFIX: Final = "penstock-jdbc-sink-"
 _WRITER: Final = {
-    "lineSep": "\n",
-    "compression": "none",
-    "maxRecordsPerFile": "0",
+    **LINE_FILES,
     # A task's file gets its place and name when the task is done, not when the job is.
     "mapreduce.fileoutputcommitter.algorithm.version": "2",
 }
@@ -42,7 +41,8 @@ def load_few(lines: pa.Table, load: Load) -> int:
     """As load_parts(), for lines that are here already."""
     with _directory() as directory:
         part = Path(directory) / "part-00000"
-        part.write_bytes(b"".join(f"{line}\n".encode() for line in lines.column(0).to_pylist()))
+        with part.open("wb") as stream:
+            stream.writelines(map(join_lines, lines.column(0).chunks))
         return load(part) if lines.num_rows else 0
 
 

@@ -117,8 +117,7 @@ class JdbcSinkTask(FrameSinkTask):
                 self._merge(target, loader, batch, rows, stored)
         except Exception as error:
             target.structure.forget()
-            trim = getattr(self._config, "trim_sensitive_log", False)
-            found = translated(error, self._settings.hide, trim=trim)
+            found = translated(error, self._settings.hide, trim=self._config.trims_errors)
             if found is error:
                 raise
             raise found from None  # The trace of Java has whatever the driver says.

@@ -40,7 +40,7 @@ def _mode_findings(config: SourceConfig) -> Iterator[tuple[str, str]]:
         yield "mode", f"mode is required: one of {', '.join(Mode)}"
         return
     mode = Mode(config.mode)
-    mapped = getattr(config, "timestamp_columns_mapping", None)
+    mapped = config.column_mappings.get("timestamp.columns.mapping")
     if mode.has_timestamp and not config.timestamp_column_name and not mapped:
         yield "timestamp.column.name", f"timestamp.column.name is required in mode {mode}"
     named = config.incrementing_column_name
@@ -53,30 +53,22 @@ def _mode_findings(config: SourceConfig) -> Iterator[tuple[str, str]]:
 
 def _table_findings(config: SourceConfig) -> Iterator[tuple[str, str]]:
     listed = [config.table_whitelist, config.table_blacklist]
-    patterns = [
-        getattr(config, "table_include_list", []),
-        getattr(config, "table_exclude_list", []),
-    ]
     if all(listed):
         yield "table.blacklist", "table.blacklist and table.whitelist are exclusive"
-    if any(listed) and any(patterns):
+    if any(listed) and config.table_expressions:
         yield (
             "table.include.list",
             "table.include.list and table.exclude.list can't be combined with table.whitelist and"
             " table.blacklist",
         )
-    if config.row_source and (any(listed) or any(patterns)):
+    if config.row_source and (any(listed) or config.table_expressions):
         yield "query", "query may not be combined with whole-table copying settings"
-    if getattr(config, "query_masked", None) and config.query:
+    if config.query and config.masked_query:
         yield "query.masked", "query and query.masked are exclusive"
 
 
 def _expression_findings(config: SourceConfig) -> Iterator[tuple[str, str]]:
-    mappings = {
-        "timestamp.columns.mapping": getattr(config, "timestamp_columns_mapping", []),
-        "incrementing.column.mapping": getattr(config, "incrementing_column_mapping", []),
-    }
-    for name, each in mappings.items():
+    for name, each in config.column_mappings.items():
         try:
             check_mappings(name, each)
         except ConfigError as error:

@@ -128,6 +128,7 @@ class JdbcSource(SourceConnector):
     def start(self, config: Mapping[str, str], context: ConnectorContext) -> None:
         self._props = dict(config)
         self._parsed = self.Config.parse(config)
+        self._parsed.warn(config)
         check_config(self._parsed)
         settings, dialect = self._parsed.connection(config), self._parsed.dialect
         if self._parsed.row_source:

@@ -9,22 +9,22 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from penstock.columns.types import spark_type
+from penstock.connectors.jdbc.calendars import (
+    DAY_MICROS,
+    days_from_database,
+    divided,
+    micros_from_database,
+)
 from penstock.connectors.jdbc.dialects import Dialect, Received
 from penstock.connectors.jdbc.source_config import Granularity
-from penstock.connectors.jdbc.tables import ColumnFacts
+from penstock.connectors.jdbc.tables import ColumnFacts, SqlType
 from penstock.data.schema import DATE, TIME, Schema
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
-# 1582-10-15 in days: Java's old calendar is the Julian one before it.
-_GREGORIAN: Final = -141_427
-# What is much older than year 0 is PostgreSQL's infinity.
-_OLDEST: Final = -1_000_000
-_DAY_MICROS: Final = 86_400_000_000
-# In microseconds, some centuries before year 0.
-_LONG_AGO: Final = 10**17
 _ISO: Final = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
+_TIMESTAMPS: Final = frozenset({SqlType.TIMESTAMP, SqlType.TIMESTAMP_WITH_TIMEZONE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,19 +78,16 @@ def read_field(number: int, column: ColumnFacts, schema: Schema, dialect: Dialec
     )
 
 
-_TIMESTAMPS: Final = frozenset({93, 2014})
-
-
 def field_value(field: ReadField, rules: TimeRules, read: Column) -> Column:
     """The value of a field in Connect's form, from the column as it was read."""
     if field.schema.name == DATE:
         days = F.unix_date(read) if field.received is Received.AS_IS else read.cast("int")
-        return _present(field, _calendar_days(days) if rules.legacy_calendar else days)
+        return _present(field, days_from_database(days) if rules.legacy_calendar else days)
     if field.schema.name == TIME:
         micros = read
         if field.received is Received.AS_IS:
-            micros = F.pmod(_micros_of(read), F.lit(_DAY_MICROS))
-        return _present(field, _divided(micros, 1000).cast("int"))
+            micros = F.pmod(_micros_of(read), F.lit(DAY_MICROS))
+        return _present(field, divided(micros, 1000).cast("int"))
     if field.column.type in _TIMESTAMPS:
         micros = _micros_of(read) if field.received is Received.AS_IS else read
         return _timestamp(field, rules, micros)
@@ -98,7 +95,7 @@ def field_value(field: ReadField, rules: TimeRules, read: Column) -> Column:
 
 
 def _timestamp(field: ReadField, rules: TimeRules, wall: Column) -> Column:
-    micros = _calendar_micros(wall) if rules.legacy_calendar else wall
+    micros = micros_from_database(wall) if rules.legacy_calendar else wall
     if field.received is not Received.UTC_MICROS and rules.zone != "UTC":
         shifted = F.to_utc_timestamp(F.timestamp_micros(micros), F.lit(rules.zone))
         micros = F.unix_micros(shifted)
@@ -116,7 +113,7 @@ def _timestamp(field: ReadField, rules: TimeRules, wall: Column) -> Column:
         case Granularity.NANOS_ISO:
             value = F.concat(F.date_format(F.timestamp_micros(micros), _ISO), F.lit("000"))
         case _:
-            value = _divided(micros, 1000)
+            value = divided(micros, 1000)
     return _present(field, value)
 
 
@@ -131,34 +128,3 @@ def _present(field: ReadField, value: Column) -> Column:
 def _micros_of(read: Column) -> Column:
     # A wall clock, taken as if it were UTC: the session's time zone is.
     return F.unix_micros(read.cast("timestamp"))
-
-
-def _divided(number: Column, by: int) -> Column:
-    """Division downwards, also of what is before 1970.
-
-    Spark divides towards zero, so the number is made positive before. The number stands in the
-    expression once: trees that double with each step take longer to plan than to run.
-    """
-    shift = _LONG_AGO // by
-    whole = F.call_function("div", number.cast("long") + F.lit(shift * by), F.lit(by))
-    return whole - F.lit(shift)
-
-
-def _calendar_days(days: Column) -> Column:
-    """Days as Java's old calendar counts them: before 1582-10-15 it is the Julian one."""
-    old = (days < _GREGORIAN) & (days > _OLDEST)
-    return F.when(old, days + _julian_days(days)).otherwise(days).cast("int")
-
-
-def _calendar_micros(micros: Column) -> Column:
-    old = (micros < _GREGORIAN * _DAY_MICROS) & (micros > _OLDEST * _DAY_MICROS)
-    later = _julian_days(_divided(micros, _DAY_MICROS)) * F.lit(_DAY_MICROS)
-    return F.when(old, micros + later).otherwise(micros)
-
-
-def _julian_days(days: Column) -> Column:
-    """How many days later the same year, month and day come in the Julian calendar."""
-    # A year begins in March here, so that its leap day is the last.
-    year = F.year(F.add_months(F.date_from_unix_date(days.cast("int")), -2))
-    centuries, skipped = (F.call_function("div", year, F.lit(by)) for by in (100, 400))
-    return centuries - skipped - 2

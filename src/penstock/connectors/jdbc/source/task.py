@@ -208,7 +208,7 @@ class JdbcSourceTask(FrameSourceTask):
             return known[1]
         config = self._config
         options = self._dialect.spark_options(self._settings, database.driver_class)
-        size = self._dialect.fetch_size(self._settings, config.fetch_rows)
+        size = self._dialect.fetch_size(self._settings, config.batch_max_rows)
         rules = TimeRules(config.db_timezone, config.granularity, config.legacy_calendar)
         options["fetchsize"] = str(size)
         made = FrameReader(spark, options, target.source, layout.fields, rules)
