@@ -224,3 +224,9 @@ def end_offset(consumer: confluent_kafka.Consumer, topic: str) -> int:
         return int(consumer.get_watermark_offsets(partition, timeout=10)[1])
     except confluent_kafka.KafkaException:
         return -1
+
+
+def committed(consumer: confluent_kafka.Consumer, topic: str) -> int:
+    """How far the consumer's group is in a topic of one partition; negative before its start."""
+    partition = confluent_kafka.TopicPartition(topic, 0)
+    return int(consumer.committed([partition], timeout=10)[0].offset)
