@@ -10,7 +10,8 @@ from bench.report import Result
 from bench.throughput import sink_config, source_config
 
 CONNECTORS = 30
-SETTLE_SECONDS = 20
+#: The JVM goes on compiling for a while after the last connector has started.
+SETTLE_SECONDS = 60
 
 
 def idle(lab: Lab) -> Result:

@@ -78,19 +78,15 @@ class Database:
         with self._translating(sql):
             return _rows(self._asked(sql, params), limit)
 
-    def counted(self, sql: str, columns: int) -> tuple[Any, ...] | None:
-        """The one row of a result whose first column is a count; None if that is zero.
-
-        Three calls into the JVM where there is nothing.
-        """
+    def first(self, sql: str, columns: int) -> tuple[Any, ...] | None:
+        """The first row of a result; None if there is none, which takes two calls into the JVM."""
         with self._translating(sql):
             results = self._asked(sql)
-            results.next()
-            count = int(results.getLong(1))
-            wanted = range(2, columns + 1) if count else ()
-            rest = [_value(results.getObject(number)) for number in wanted]
+            row = None
+            if results.next():
+                row = tuple(_value(results.getObject(n)) for n in range(1, columns + 1))
             self._release(results)
-            return (count, *rest) if count else None
+            return row
 
     def _release(self, results: Any) -> None:
         # Asking again closes it as well; that is soon enough but where it locks others out.

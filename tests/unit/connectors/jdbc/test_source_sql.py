@@ -32,9 +32,9 @@ def test_by_number() -> None:
     assert order.until(Position(number=9)) == ["`id` <= 9"]
     assert order.probe(Position(number=5), 100) == (
         "SELECT COUNT(*), MIN(num), MAX(num) FROM (SELECT `id` AS num FROM `x`.`t`"
-        " WHERE `id` > 5 ORDER BY `id` LIMIT 100) penstock_window"
+        " WHERE `id` > 5 ORDER BY `id` LIMIT 100) penstock_window HAVING COUNT(*) > 0"
     )
-    assert order.probe(Position(number=5), 100, "LIMIT 7").endswith("LIMIT 7) penstock_window")
+    assert "LIMIT 7) penstock_window" in order.probe(Position(number=5), 100, "LIMIT 7")
 
 
 @pytest.mark.parametrize(

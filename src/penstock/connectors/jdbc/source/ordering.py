@@ -94,6 +94,8 @@ class Ordering:
     def probe(self, position: Position, rows: int, suffix: str = "") -> str:
         """How many rows are new, counted up to `rows`; the first and the last of these.
 
+        Where nothing is new there is no row at all: that is the cheapest thing to ask for.
+
         `suffix`: a limit of the user's own.
         """
         columns, names = [], []
@@ -107,7 +109,7 @@ class Ordering:
         window = self._select(", ".join(columns), conditions, self.order_by)
         window = f"{window} {suffix}" if suffix else self.dialect.limited(window, rows)
         ends = ", ".join(f"MIN({name}), MAX({name})" for name in names)
-        return f"SELECT COUNT(*), {ends} FROM ({window}) {WINDOW}"
+        return f"SELECT COUNT(*), {ends} FROM ({window}) {WINDOW} HAVING COUNT(*) > 0"
 
     def ends(self, position: Position) -> str:
         """The first and the last place behind a position."""

@@ -134,10 +134,10 @@ class RowsReader:
         suffix = self._config.suffix if self._suffix_limits else ""
         probe = layout.ordering.probe(self._position, self._limits.counted_rows, suffix)
         columns = 1 + 2 * (bool(layout.ordering.timestamps) + bool(layout.ordering.number))
-        found = database.counted(probe, columns)
+        found = database.first(probe, columns)
         if found is None:
             return None
-        count, ends = found[0], [as_number(value) for value in found[1:]]
+        count, *ends = map(as_number, found)
         layout = self._current_layout(database)
         if count >= self._limits.counted_rows and not suffix:
             return self._backlog(database, layout, ends)
