@@ -5,9 +5,19 @@ from __future__ import annotations
 import logging
 import zoneinfo
 from collections.abc import Mapping
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
-from penstock.config import Config, Importance, Password, Type, at_least, key, one_of, rule
+from penstock.config import (
+    Config,
+    Importance,
+    Password,
+    Type,
+    at_least,
+    key,
+    one_of,
+    one_of_ignoring_case,
+    rule,
+)
 from penstock.config.values import invalid
 from penstock.connectors.jdbc.dialects import DIALECT_NAMES, Dialect, find_dialect
 from penstock.connectors.jdbc.settings import ConnectionSettings
@@ -25,6 +35,8 @@ URL_DOC: Final = (
     " driver without that prefix."
 )
 
+_ALWAYS: Final = "ALWAYS"
+_QUOTING_DOC: Final = "Whether names of tables and columns are quoted in SQL."
 _PREFIX: Final = "connection."
 _OWN_KEYS: Final = frozenset(
     {"url", "user", "password", "attempts", "backoff.ms", "attempts.max", "retry.backoff.ms"}
@@ -53,6 +65,49 @@ def _check_credentials(name: str, value: object) -> None:
 jdbc_url = rule(_check_url, "a JDBC URL")
 time_zone = rule(_check_time_zone, "a time zone such as UTC or Europe/Berlin")
 default_credentials = rule(_check_credentials, "the default provider")
+
+
+def credentials_key() -> Any:
+    """Declares Confluent's key for a class that gives user and password."""
+    return key(
+        Type.STRING,
+        name="jdbc.credentials.provider.class",
+        default=DEFAULT_CREDENTIALS,
+        valid=default_credentials,
+        importance=Importance.LOW,
+        group=DATABASE,
+        doc="Only the default is there: it takes `connection.user` and `connection.password`.",
+    )
+
+
+def quoting_mode_key(group: str) -> Any:
+    """Declares Confluent's key that says whether identifiers are quoted."""
+    return key(
+        Type.STRING,
+        name="quote.sql.identifiers",
+        default=_ALWAYS,
+        valid=one_of_ignoring_case(_ALWAYS, "NEVER"),
+        importance=Importance.MEDIUM,
+        group=group,
+        doc=_QUOTING_DOC,
+    )
+
+
+def quotes(mode: str) -> bool:
+    """Whether a value of that key says so."""
+    return mode.upper() == _ALWAYS
+
+
+def quoting_key(group: str) -> Any:
+    """Declares Aiven's key for the same."""
+    return key(
+        Type.BOOLEAN,
+        name="sql.quote.identifiers",
+        default=True,
+        importance=Importance.MEDIUM,
+        group=group,
+        doc=_QUOTING_DOC,
+    )
 
 
 class ConnectionConfig(Config):

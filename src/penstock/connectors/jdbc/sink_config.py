@@ -18,10 +18,11 @@ from penstock.config import (
 )
 from penstock.config.values import invalid
 from penstock.connectors.jdbc.common_config import (
-    DATABASE,
-    DEFAULT_CREDENTIALS,
     ConnectionConfig,
-    default_credentials,
+    credentials_key,
+    quotes,
+    quoting_key,
+    quoting_mode_key,
 )
 from penstock.connectors.jdbc.dialects.writing import WriteMode
 from penstock.connectors.jdbc.sink.fields import KAFKA_FIELDS, FieldRules, KeyMode
@@ -229,15 +230,7 @@ class JdbcSinkConfig(SinkConfig):
 
     without_effect = frozenset({"mssql.use.merge.holdlock"})
 
-    jdbc_credentials_provider_class: str = key(
-        Type.STRING,
-        name="jdbc.credentials.provider.class",
-        default=DEFAULT_CREDENTIALS,
-        valid=default_credentials,
-        importance=Importance.LOW,
-        group=DATABASE,
-        doc="Only the default, which takes `connection.user` and `connection.password`.",
-    )
+    jdbc_credentials_provider_class: str | None = credentials_key()
     table_types: list[str] = key(
         Type.LIST,
         name="table.types",
@@ -302,15 +295,7 @@ class JdbcSinkConfig(SinkConfig):
         group=MAPPING,
         doc="The column for values that are plain texts.",
     )
-    quote_sql_identifiers: str = key(
-        Type.STRING,
-        name="quote.sql.identifiers",
-        default="ALWAYS",
-        valid=one_of_ignoring_case("ALWAYS", "NEVER"),
-        importance=Importance.MEDIUM,
-        group=DDL,
-        doc="Whether names of tables and columns are quoted in SQL.",
-    )
+    quote_sql_identifiers: str = quoting_mode_key(DDL)
     mssql_use_merge_holdlock: bool = key(
         Type.BOOLEAN,
         name="mssql.use.merge.holdlock",
@@ -331,7 +316,7 @@ class JdbcSinkConfig(SinkConfig):
 
     @property
     def quoting(self) -> bool:
-        return self.quote_sql_identifiers.upper() == "ALWAYS"
+        return quotes(self.quote_sql_identifiers)
 
     @property
     def table_kinds(self) -> list[str]:
@@ -397,14 +382,7 @@ class AivenSinkConfig(SinkConfig):
         group=MAPPING,
         doc="Pairs `topic:table`; topics that are not named follow `table.name.format`.",
     )
-    sql_quote_identifiers: bool = key(
-        Type.BOOLEAN,
-        name="sql.quote.identifiers",
-        default=True,
-        importance=Importance.MEDIUM,
-        group=DDL,
-        doc="Whether names of tables and columns are quoted in SQL.",
-    )
+    sql_quote_identifiers: bool = quoting_key(DDL)
 
     @property
     def mode(self) -> WriteMode:

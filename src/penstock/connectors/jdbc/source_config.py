@@ -21,11 +21,13 @@ from penstock.config.values import invalid
 from penstock.connectors.jdbc.common_config import (
     CONNECTOR,
     DATABASE,
-    DEFAULT_CREDENTIALS,
     URL_DOC,
     ConnectionConfig,
-    default_credentials,
+    credentials_key,
     jdbc_url,
+    quotes,
+    quoting_key,
+    quoting_mode_key,
 )
 from penstock.connectors.jdbc.tables import TableId
 
@@ -346,15 +348,7 @@ class ConfluentSourceConfig(SourceConfig):
 
     without_effect = frozenset({"max.buffer.size", "poll.linger.ms"})
 
-    credentials_provider: str | None = key(
-        Type.STRING,
-        name="jdbc.credentials.provider.class",
-        default=DEFAULT_CREDENTIALS,
-        valid=default_credentials,
-        importance=Importance.LOW,
-        group=DATABASE,
-        doc="Only the default is there: it takes `connection.user` and `connection.password`.",
-    )
+    jdbc_credentials_provider_class: str | None = credentials_key()
     table_include_list: list[str] = key(
         Type.LIST,
         name="table.include.list",
@@ -372,15 +366,7 @@ class ConfluentSourceConfig(SourceConfig):
         doc="Expressions for the full names of tables not to read, of those that"
         " `table.include.list` has.",
     )
-    quote_sql_identifiers: str = key(
-        Type.STRING,
-        name="quote.sql.identifiers",
-        default="ALWAYS",
-        valid=one_of_ignoring_case("ALWAYS", "NEVER"),
-        importance=Importance.MEDIUM,
-        group=DATABASE,
-        doc="Whether names of tables and columns are quoted in SQL.",
-    )
+    quote_sql_identifiers: str = quoting_mode_key(DATABASE)
     transaction_isolation_mode: str = key(
         Type.STRING,
         name="transaction.isolation.mode",
@@ -494,7 +480,7 @@ class ConfluentSourceConfig(SourceConfig):
 
     @property
     def quoting(self) -> bool:
-        return self.quote_sql_identifiers.upper() == "ALWAYS"
+        return quotes(self.quote_sql_identifiers)
 
     @property
     def isolation(self) -> str | None:
@@ -564,14 +550,7 @@ class AivenSourceConfig(SourceConfig):
         group=DATABASE,
         doc="What becomes of NUMERIC columns: `none`, `precision_only` or `best_fit`.",
     )
-    sql_quote_identifiers: bool = key(
-        Type.BOOLEAN,
-        name="sql.quote.identifiers",
-        default=True,
-        importance=Importance.MEDIUM,
-        group=DATABASE,
-        doc="Whether names of tables and columns are quoted in SQL.",
-    )
+    sql_quote_identifiers: bool = quoting_key(DATABASE)
     incrementing_initial: int | None = key(
         Type.LONG,
         name="incrementing.initial",
