@@ -98,11 +98,22 @@ _JDBC_SINK: Final = {"JdbcSinkConnector": "connectors.jdbc.sink.connector"}
 _FILE_SOURCE: Final = {"FileStreamSourceConnector": "connectors.file.source"}
 _JDBC_SOURCE: Final = {"JdbcSourceConnector": "connectors.jdbc.source.connector"}
 _TRANSFORMS: Final = {
+    "ExtractField$Key": "transforms.extract_field",
+    "ExtractField$Value": "transforms.extract_field",
+    "Flatten$Key": "transforms.flatten",
+    "Flatten$Value": "transforms.flatten",
+    "HoistField$Key": "transforms.hoist_field",
+    "HoistField$Value": "transforms.hoist_field",
     "InsertField$Key": "transforms.insert_field",
     "InsertField$Value": "transforms.insert_field",
+    "MaskField$Key": "transforms.mask_field",
+    "MaskField$Value": "transforms.mask_field",
     "RegexRouter": "transforms.regex_router",
     "ReplaceField$Key": "transforms.replace_field",
     "ReplaceField$Value": "transforms.replace_field",
+    "SetSchemaMetadata$Key": "transforms.set_schema_metadata",
+    "SetSchemaMetadata$Value": "transforms.set_schema_metadata",
+    "ValueToKey": "transforms.value_to_key",
 }
 _PREDICATES: Final = {
     "HasHeaderKey": "transforms.predicates",

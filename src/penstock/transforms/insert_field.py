@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import reduce
-from operator import or_
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from penstock.api.envelope import Envelope, Part
 from penstock.api.plugin import CONNECT_VERSION, Side
 from penstock.api.transform import ColumnTransformation
-from penstock.config import Config, Importance, Type, invalid, key
+from penstock.config import Config, Type, invalid, key
 from penstock.data.schema import Field, Schema, SchemaType, timestamp_schema
 from penstock.errors import ConfigError, DataError
-from penstock.transforms.requirements import is_map, is_null, not_a_map, not_a_struct, variant_map
-from penstock.transforms.structs import copied_schema, field_value, struct_of
+from penstock.transforms.requirements import (
+    is_map,
+    is_null,
+    not_a_struct,
+    require_map_or_null,
+    variant_map,
+)
+from penstock.transforms.structs import copied_schema, field_value, replace_null_key, struct_of
+from penstock.transforms.variants import with_members
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -45,12 +50,7 @@ class InsertFieldConfig(Config):
     static_value: str | None = key(
         Type.STRING, default=None, doc="The text for the field named by static.field."
     )
-    replace_null_with_default: bool = key(
-        Type.BOOLEAN,
-        default=True,
-        importance=Importance.MEDIUM,
-        doc="Whether fields that are null and have a default get their default.",
-    )
+    replace_null_with_default: bool = replace_null_key()
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +118,7 @@ class InsertField(ColumnTransformation):
     def _without_schema(self, envelope: Envelope, part: Part) -> Envelope:
         from pyspark.sql import functions as F
 
-        from penstock.columns.faults import fail
-
-        envelope = fail(envelope, ~is_null(part) & ~is_map(part), not_a_map(_PURPOSE, part))
+        envelope = require_map_or_null(envelope, part, _PURPOSE)
         found = _put(variant_map(part), list(self._insertions(envelope)))
         changed = F.when(is_map(part), F.to_variant_object(found)).otherwise(part.column)
         return envelope.with_part(self.side, Part(changed, None))
@@ -150,14 +148,7 @@ def _put(found: Column, insertions: list[Insertion]) -> Column:
         earlier = values.get(each.name)
         value = each.column.cast("variant")
         values[each.name] = value if earlier is None else F.coalesce(value, earlier)
-    added = F.create_map(*[part for name, value in values.items() for part in (F.lit(name), value)])
-    others = F.map_filter(
-        found,
-        lambda key, _: (
-            ~reduce(or_, [(key == name) & value.isNotNull() for name, value in values.items()])
-        ),
-    )
-    return F.map_concat(others, F.map_filter(added, lambda _, value: value.isNotNull()))
+    return with_members(found, values)
 
 
 _SINKS_ONLY: Final = (

@@ -13,8 +13,13 @@ from penstock.api.transform import ColumnTransformation
 from penstock.config import Config, Type, invalid, key, rule
 from penstock.data.schema import Field, Schema
 from penstock.errors import DataError
-from penstock.transforms.requirements import is_map, is_null, not_a_map, not_a_struct, variant_map
-from penstock.transforms.structs import copied_schema, field_value, struct_of
+from penstock.transforms.requirements import (
+    is_map,
+    not_a_struct,
+    require_map_or_null,
+    variant_map,
+)
+from penstock.transforms.structs import copied_schema, field_value, replace_null_key, struct_of
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -54,11 +59,7 @@ class ReplaceFieldConfig(Config):
         ),
         doc="Fields to rename, as pairs old:new.",
     )
-    replace_null_with_default: bool = key(
-        Type.BOOLEAN,
-        default=True,
-        doc="Whether fields that are null and have a default get their default.",
-    )
+    replace_null_with_default: bool = replace_null_key()
 
 
 class ReplaceField(ColumnTransformation):
@@ -118,9 +119,7 @@ class ReplaceField(ColumnTransformation):
     def _without_schema(self, envelope: Envelope, part: Part) -> Envelope:
         from pyspark.sql import functions as F
 
-        from penstock.columns.faults import fail
-
-        envelope = fail(envelope, ~is_null(part) & ~is_map(part), not_a_map(_PURPOSE, part))
+        envelope = require_map_or_null(envelope, part, _PURPOSE)
         found = self._renamed(self._filtered(variant_map(part)))
         changed = F.when(is_map(part), F.to_variant_object(found)).otherwise(part.column)
         return envelope.with_part(self.side, Part(changed, None))

@@ -10,7 +10,7 @@ from penstock.data.schema import DATE, TIME, TIMESTAMP, Schema, SchemaType
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
-    from penstock.api.envelope import Part
+    from penstock.api.envelope import Envelope, Part
 
 
 # By how schema_of_variant() names a type; what JsonConverter makes of such a value in Java.
@@ -24,6 +24,13 @@ _VARIANT_CLASSES: Final[tuple[tuple[str, str], ...]] = (
     ("DOUBLE", "java.lang.Double"),
     ("FLOAT", "java.lang.Float"),
     ("BINARY", "[B"),
+    ("VOID", "null"),
+)
+_OTHER_CLASS: Final = "java.lang.Object"
+
+#: Every class that variant_class() may name.
+VARIANT_CLASSES: Final = tuple(
+    dict.fromkeys([*(name for _, name in _VARIANT_CLASSES if name != "null"), _OTHER_CLASS])
 )
 
 
@@ -67,13 +74,38 @@ def variant_map(part: Part) -> Column:
     return F.try_variant_get(part.column, "$", "map<string,variant>")
 
 
-def not_a_map(purpose: str, part: Part) -> Column:
-    """The fault of data without a schema that is no map; the caller asks only then."""
+def variant_class(part: Part) -> Column:
+    """The class of Java's object for data without a schema; the text "null" for null."""
     from pyspark.sql import functions as F
 
-    shown = F.schema_of_variant(part.column)
-    found = F.lit("java.lang.Object")
-    for prefix, name in reversed(_VARIANT_CLASSES):
-        found = F.when(shown.startswith(prefix), F.lit(name)).otherwise(found)
-    start = f"Only Map objects supported in absence of schema for [{purpose}], found: "
-    return F.concat(F.lit(start), found)
+    from penstock.columns.let import let
+
+    def named(shown: Column) -> Column:
+        found = F.lit(_OTHER_CLASS)
+        for prefix, name in reversed(_VARIANT_CLASSES):
+            found = F.when(shown.startswith(prefix), F.lit(name)).otherwise(found)
+        return found
+
+    return let(F.coalesce(F.schema_of_variant(part.column), F.lit("VOID")), named)
+
+
+def require_map_or_null(envelope: Envelope, part: Part, purpose: str) -> Envelope:
+    """A fault for data without a schema that is neither a map nor null."""
+    from pyspark.sql import functions as F
+
+    from penstock.columns.faults import fail
+
+    message = F.concat(F.lit(not_a_map(purpose, "")), variant_class(part))
+    return fail(envelope, ~is_null(part) & ~is_map(part), message)
+
+
+def require_data(envelope: Envelope, part: Part, purpose: str) -> Envelope:
+    """A fault for null. A null has no schema in Java, so it is told as what is no map."""
+    from penstock.columns.faults import fail
+
+    return fail(envelope, is_null(part), not_a_map(purpose, "null"))
+
+
+def not_a_map(purpose: str, found: str) -> str:
+    """The fault of data without a schema that is no map but an object of this class."""
+    return f"Only Map objects supported in absence of schema for [{purpose}], found: {found}"

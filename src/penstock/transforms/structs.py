@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from penstock.config import Importance, Type, key
 from penstock.data.schema import Field, Schema, SchemaType
 from penstock.errors import DataError
 
@@ -13,8 +14,21 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
 
 
+def replace_null_key() -> Any:
+    """The key `replace.null.with.default` of a Config."""
+    return key(
+        Type.BOOLEAN,
+        default=True,
+        importance=Importance.MEDIUM,
+        doc="Whether fields that are null and have a default get their default.",
+    )
+
+
 def field_value(value: Column, field: Field, *, replace_null: bool) -> Column:
-    """A field of a struct; its default instead of null, if wanted and if it has one."""
+    """A field of a struct; its default instead of null, if wanted and if it has one.
+
+    Where the struct is null, so is its field.
+    """
     column = value.getField(field.name)
     if not replace_null or field.schema.default is None:
         return column
@@ -22,7 +36,8 @@ def field_value(value: Column, field: Field, *, replace_null: bool) -> Column:
 
     from penstock.columns.literals import literal
 
-    return F.coalesce(column, literal(field.schema, field.schema.default))
+    default = literal(field.schema, field.schema.default)
+    return F.when(value.isNotNull(), F.coalesce(column, default))
 
 
 def copied_schema(schema: Schema, fields: Sequence[Field]) -> Schema:

@@ -166,6 +166,26 @@ DEFINITIONS = {
         "renames",
         "replace.null.with.default",
     ],
+    "org.apache.kafka.connect.transforms.ExtractField$Key": [
+        "field",
+        "replace.null.with.default",
+        "field.syntax.version",
+    ],
+    "org.apache.kafka.connect.transforms.Flatten$Value": ["delimiter"],
+    "org.apache.kafka.connect.transforms.HoistField$Key": ["field"],
+    # Java's MaskField and ValueToKey do not have the last of their keys.
+    "org.apache.kafka.connect.transforms.MaskField$Value": [
+        "fields",
+        "replacement",
+        "replace.null.with.default",
+        "field.syntax.version",
+    ],
+    "org.apache.kafka.connect.transforms.SetSchemaMetadata$Key": [
+        "schema.name",
+        "schema.version",
+        "replace.null.with.default",
+    ],
+    "ValueToKey": ["fields", "replace.null.with.default", "field.syntax.version"],
     "HasHeaderKey": ["name"],
     "RecordIsTombstone": [],
     "TopicNameMatches": ["pattern"],

@@ -9,10 +9,17 @@ import pytest
 
 from penstock.api import ColumnTransformation
 from penstock.errors import ConfigError
+from penstock.plugins import BUILT_IN
+from penstock.transforms.extract_field import ExtractFieldValue
+from penstock.transforms.flatten import FlattenKey
+from penstock.transforms.hoist_field import HoistFieldKey
 from penstock.transforms.insert_field import InsertFieldValue
+from penstock.transforms.mask_field import MaskFieldKey, MaskFieldValue
 from penstock.transforms.predicates import HasHeaderKey, TopicNameMatches
 from penstock.transforms.regex_router import RegexRouter
 from penstock.transforms.replace_field import ReplaceFieldKey
+from penstock.transforms.set_schema_metadata import SetSchemaMetadataValue
+from penstock.transforms.value_to_key import ValueToKey
 
 
 @pytest.mark.parametrize(
@@ -51,6 +58,51 @@ from penstock.transforms.replace_field import ReplaceFieldKey
             {"name": ""},
             "Invalid value  for configuration name: String must be non-empty",
         ),
+        (
+            ExtractFieldValue,
+            {},
+            'Missing required configuration "field" which has no default value.',
+        ),
+        (
+            ExtractFieldValue,
+            {"field": "a", "field.syntax.version": "V3"},
+            "Invalid value V3 for configuration field.syntax.version:"
+            " String must be one of (case insensitive): V1, V2",
+        ),
+        (
+            ExtractFieldValue,
+            {"field": "a.`b.c", "field.syntax.version": "V2"},
+            "Incomplete backtick pair in path: [a.`b.c], consider adding a backslash before"
+            " backtick at position 2 to escape it",
+        ),
+        (
+            ExtractFieldValue,
+            {"field": "a", "replace.null.with.default": "perhaps"},
+            "Invalid value perhaps for configuration replace.null.with.default:"
+            " Expected value to be either true or false",
+        ),
+        (HoistFieldKey, {}, 'Missing required configuration "field" which has no default value.'),
+        (MaskFieldKey, {}, 'Missing required configuration "fields" which has no default value.'),
+        (MaskFieldValue, {"fields": ""}, "Invalid value [] for configuration fields: Empty list"),
+        (
+            MaskFieldValue,
+            {"fields": "a", "replacement": ""},
+            "Invalid value  for configuration replacement: String must be non-empty",
+        ),
+        (
+            MaskFieldValue,
+            {"fields": "a,`b", "field.syntax.version": "v2"},
+            "Incomplete backtick pair in path: [`b], consider adding a backslash before"
+            " backtick at position 0 to escape it",
+        ),
+        (SetSchemaMetadataValue, {}, "Neither schema name nor version configured"),
+        (
+            SetSchemaMetadataValue,
+            {"schema.version": "x"},
+            "Invalid value x for configuration schema.version: Not a number of type INT",
+        ),
+        (ValueToKey, {}, 'Missing required configuration "fields" which has no default value.'),
+        (ValueToKey, {"fields": ""}, "Invalid value [] for configuration fields: Empty list"),
     ],
 )
 def test_refused(plugin: type[ColumnTransformation], config: dict[str, str], message: str) -> None:
@@ -59,10 +111,11 @@ def test_refused(plugin: type[ColumnTransformation], config: dict[str, str], mes
     assert str(caught.value) == message
 
 
+def test_flatten_needs_no_settings() -> None:
+    assert FlattenKey(FlattenKey.Config.parse({})).config.delimiter == "."
+
+
 def test_importing_the_plugins_does_not_import_spark() -> None:
-    code = (
-        "import sys, penstock.transforms.insert_field, penstock.transforms.replace_field,"
-        " penstock.transforms.regex_router, penstock.transforms.predicates;"
-        "sys.exit('pyspark' in sys.modules)"
-    )
+    modules = {info.module for info in BUILT_IN if info.module.startswith("penstock.transforms")}
+    code = f"import sys, {', '.join(sorted(modules))};sys.exit('pyspark' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
