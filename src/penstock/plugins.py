@@ -98,8 +98,13 @@ _JDBC_SINK: Final = {"JdbcSinkConnector": "connectors.jdbc.sink.connector"}
 _FILE_SOURCE: Final = {"FileStreamSourceConnector": "connectors.file.source"}
 _JDBC_SOURCE: Final = {"JdbcSourceConnector": "connectors.jdbc.source.connector"}
 _TRANSFORMS: Final = {
+    "DropHeaders": "transforms.drop_headers",
+    "Filter": "transforms.filter",
+    "HeaderFrom$Key": "transforms.header_from",
+    "HeaderFrom$Value": "transforms.header_from",
     "InsertField$Key": "transforms.insert_field",
     "InsertField$Value": "transforms.insert_field",
+    "InsertHeader": "transforms.insert_header",
     "RegexRouter": "transforms.regex_router",
     "ReplaceField$Key": "transforms.replace_field",
     "ReplaceField$Value": "transforms.replace_field",

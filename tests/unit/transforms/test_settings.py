@@ -9,6 +9,8 @@ import pytest
 
 from penstock.api import ColumnTransformation
 from penstock.errors import ConfigError
+from penstock.transforms.drop_headers import DropHeaders
+from penstock.transforms.header_from import HeaderFromKey
 from penstock.transforms.insert_field import InsertFieldValue
 from penstock.transforms.predicates import HasHeaderKey, TopicNameMatches
 from penstock.transforms.regex_router import RegexRouter
@@ -34,6 +36,21 @@ from penstock.transforms.replace_field import ReplaceFieldKey
             ReplaceFieldKey,
             {"renames": "a:"},
             "Invalid value [a:] for configuration renames: Invalid rename mapping: a:",
+        ),
+        (
+            HeaderFromKey,
+            {"fields": "a,b", "headers": "x", "operation": "move"},
+            "'fields' config must have the same number of elements as 'headers' config.",
+        ),
+        (
+            HeaderFromKey,
+            {"fields": "a", "headers": "x", "operation": "MOVE"},
+            "Invalid value MOVE for configuration operation: String must be one of: move, copy",
+        ),
+        (
+            DropHeaders,
+            {"headers": ""},
+            "Invalid value [] for configuration headers: Empty list",
         ),
         (
             RegexRouter,
@@ -62,7 +79,9 @@ def test_refused(plugin: type[ColumnTransformation], config: dict[str, str], mes
 def test_importing_the_plugins_does_not_import_spark() -> None:
     code = (
         "import sys, penstock.transforms.insert_field, penstock.transforms.replace_field,"
-        " penstock.transforms.regex_router, penstock.transforms.predicates;"
+        " penstock.transforms.regex_router, penstock.transforms.predicates,"
+        " penstock.transforms.header_from, penstock.transforms.insert_header,"
+        " penstock.transforms.drop_headers, penstock.transforms.filter;"
         "sys.exit('pyspark' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import VariantVal
 
+from penstock.columns.types import spark_type
 from penstock.data.schema import Schema
 from penstock.errors import ConfigError
 from penstock.plan.chain import Branch, Chain
@@ -66,9 +67,22 @@ def our_results(session: SparkSession, trial: Trial) -> list[Result]:
     frame = _frame(session, trial)
     found: dict[int, Result] = {}
     for branch in chain.compile(trial.key_schema, trial.value_schema):
-        rows = branch.apply(frame).collect()
-        found |= {row.place: in_order(_of_row(branch, row)) for row in rows}
+        made = branch.apply(frame)
+        if wrong := _wrong_type(branch, made):
+            return [{"raised": wrong}] * len(trial.records)
+        found |= {row.place: in_order(_of_row(branch, row)) for row in made.collect()}
     return [found.get(place, {"dropped": True}) for place in range(len(trial.records))]
+
+
+def _wrong_type(branch: Branch, made: DataFrame) -> str | None:
+    """A column that does not have the type of its schema would be read as something else."""
+    for name, schema in (("key", branch.key_schema), ("value", branch.value_schema)):
+        has, needs = (
+            kind.simpleString() for kind in (made.schema[name].dataType, spark_type(schema))
+        )
+        if has != needs:
+            return f"the {name} is {has} and should be {needs}"
+    return None
 
 
 def _of_row(branch: Branch, row: Any) -> Result:

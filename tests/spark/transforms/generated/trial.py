@@ -78,6 +78,9 @@ class Trial:
         """The same as the settings of a connector."""
         config = {"transforms": "x", "transforms.x.type": f"{PACKAGE}.{self.transform.name}"}
         config |= {f"transforms.x.{key}": text for key, text in self.transform.config.items()}
+        headers = self.header_converter
+        config |= {"header.converter": headers.name}
+        config |= {f"header.converter.{key}": text for key, text in headers.config.items()}
         if self.predicate is None:
             return config
         config |= {"predicates": "p", "predicates.p.type": f"{PACKAGE}.{self.predicate.name}"}

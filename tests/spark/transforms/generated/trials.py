@@ -24,11 +24,12 @@ from tests.spark.transforms.generated.trial import PACKAGE, Plugin, Record, Tria
 RECORDS: Final = 20
 _FINITE: Final = tuple(each for each in DOUBLES if abs(each) < float("inf"))
 _TIMES: Final = (0, 1, 1_700_000_000_123, 1_709_251_199_999, 4_102_444_800_000)
-_HEADER_VALUES: Final = (None, b"", b"x", b"7", b"[1,2]", b"\xff\x00", "ü".encode())
-_STRINGS: Final = "org.apache.kafka.connect.storage.StringConverter"
+# JSON texts too, so that every header converter can read them.
+_HEADER_VALUES: Final = (None, b"7", b"[1,2]", b"true", b'"x"', '{"ü":1}'.encode())
+_JSON: Final = "org.apache.kafka.connect.json.JsonConverter"
 _HEADER_CONVERTERS: Final = (
     Plugin("org.apache.kafka.connect.storage.SimpleHeaderConverter", {}),
-    Plugin(_STRINGS, {"converter.type": "header"}),
+    Plugin(_JSON, {"converter.type": "header", "schemas.enable": "false"}),
 )
 
 
