@@ -9,7 +9,7 @@ from penstock.api.plugin import CONNECT_VERSION, Side
 from penstock.api.transform import ColumnTransformation
 from penstock.config import Config, Importance, Type, key, non_empty_list, one_of
 from penstock.data.schema import Field, Schema
-from penstock.errors import ConfigError, DataError
+from penstock.errors import ConfigError
 from penstock.transforms.headers import appended
 from penstock.transforms.requirements import is_map, is_null, not_a_map, not_a_struct, variant_map
 from penstock.transforms.structs import copied_schema, field_value, struct_of
@@ -73,14 +73,13 @@ class HeaderFrom(ColumnTransformation):
         from penstock.columns.faults import fail
 
         envelope = fail(envelope, is_null(part), self._nothing(envelope, schema))
-        try:
-            if wrong := not_a_struct(schema, self._purpose):
-                raise DataError(wrong)
-            fields = [_field(schema, name) for name in self.config.fields]
-        except DataError as error:
-            return fail(envelope, ~is_null(part), str(error))
+        if wrong := not_a_struct(schema, self._purpose):
+            return fail(envelope, ~is_null(part), wrong)
         headers = []
-        for field, header in zip(fields, self.config.headers, strict=True):
+        for name, header in zip(self.config.fields, self.config.headers, strict=True):
+            field = schema.field(name)
+            if field is None:
+                return fail(envelope, ~is_null(part), f"{name} is not a valid field name")
             value = self._value(part.column, field)
             if not field.schema.optional:
                 envelope = fail(envelope, value.isNull(), _null_refusal(field.schema))
@@ -125,13 +124,6 @@ class HeaderFrom(ColumnTransformation):
             changed = F.when(is_map(part), F.to_variant_object(kept)).otherwise(part.column)
             envelope = envelope.with_part(self.side, Part(changed, None))
         return appended(envelope, headers)
-
-
-def _field(schema: Schema, name: str) -> Field:
-    field = schema.field(name)
-    if field is None:
-        raise DataError(f"{name} is not a valid field name")
-    return field
 
 
 def _null_refusal(schema: Schema) -> str:

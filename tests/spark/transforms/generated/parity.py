@@ -16,7 +16,7 @@ from tests.spark.converters.bridge import told_schema
 from tests.spark.transforms.generated.differences import first_difference
 from tests.spark.transforms.generated.sides import JavaTransforms, Result, our_results
 from tests.spark.transforms.generated.trial import Record, Trial
-from tests.spark.transforms.generated.trials import RECORDS, transforms, trial, trials
+from tests.spark.transforms.generated.trials import transforms, trial, trials
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -101,17 +101,18 @@ def main() -> int:
     if not names:
         parser.error(f"there is no transformation {options.only}")
     if options.trial is not None:
-        return _run(iter([trial(options.seed, options.trial, names[0])]))
-    return _run(islice(trials(options.seed, names), -(-options.cases // RECORDS)))
+        return _run(iter([trial(options.seed, options.trial, names[0])]), 1)
+    return _run(trials(options.seed, names), options.cases)
 
 
-def _run(chosen: Iterator[Trial]) -> int:
+def _run(chosen: Iterator[Trial], cases: int) -> int:
     from penstock.plan.session import SparkEngine
 
     engine = SparkEngine({"spark.master": "local[1]"})
     parity = Parity.of(engine.session())
     started, found = monotonic(), 0
-    while batch := list(islice(chosen, _BATCH)):
+    while parity.cases.total() < cases:
+        batch = list(islice(chosen, _BATCH))
         for finding in parity.compare(batch):
             found += 1
             _say(str(finding))
