@@ -7,7 +7,7 @@ ARGS   ?=
 
 SHELL         := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev demo test test-unit test-spark test-kafka test-cluster check bench docs format packages
+.PHONY: help setup setup-dev demo test test-unit test-spark test-kafka test-cluster check parity bench docs format packages
 
 help: ## List the targets
 	@$(PYTHON) -c "import re; [print(f'  make {t:<11} {d}') for t, d in re.findall(r'^([a-z-]+)[ :].*?## (.*)$$', open('Makefile').read(), re.M)]"
@@ -34,6 +34,9 @@ check: $(VENV)/.installed-dev ## Lint, types and import contracts
 format: $(VENV)/.installed-dev ## Format the code and fix what can be fixed
 	$(BIN)/ruff check --fix --exit-zero .
 	$(BIN)/ruff format .
+
+parity: $(VENV)/.installed-dev packages ## Generated records through Kafka's transformations and ours (ARGS="--cases 20000 --seed 1 --only Cast")
+	@$(BIN)/python -m tests.spark.transforms.generated.parity $(ARGS)
 
 bench: $(VENV)/.installed-dev ## The benchmark, against the real Kafka Connect where it has a counterpart
 	@$(BIN)/python -m bench $(ARGS)

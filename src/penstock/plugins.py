@@ -98,14 +98,19 @@ _JDBC_SINK: Final = {"JdbcSinkConnector": "connectors.jdbc.sink.connector"}
 _FILE_SOURCE: Final = {"FileStreamSourceConnector": "connectors.file.source"}
 _JDBC_SOURCE: Final = {"JdbcSourceConnector": "connectors.jdbc.source.connector"}
 _TRANSFORMS: Final = {
+    "DropHeaders": "transforms.drop_headers",
     "ExtractField$Key": "transforms.extract_field",
     "ExtractField$Value": "transforms.extract_field",
+    "Filter": "transforms.filter",
     "Flatten$Key": "transforms.flatten",
     "Flatten$Value": "transforms.flatten",
+    "HeaderFrom$Key": "transforms.header_from",
+    "HeaderFrom$Value": "transforms.header_from",
     "HoistField$Key": "transforms.hoist_field",
     "HoistField$Value": "transforms.hoist_field",
     "InsertField$Key": "transforms.insert_field",
     "InsertField$Value": "transforms.insert_field",
+    "InsertHeader": "transforms.insert_header",
     "MaskField$Key": "transforms.mask_field",
     "MaskField$Value": "transforms.mask_field",
     "RegexRouter": "transforms.regex_router",

@@ -90,12 +90,16 @@ class Converter(Plugin, ABC):
 
 
 class HeaderConverter(Plugin, ABC):
-    """Header values to bytes and back, one at a time: only plugins that look inside headers ask."""
+    """Header values to bytes and back: only plugins that look inside headers ask."""
 
     kind = PluginKind.HEADER_CONVERTER
 
     def __init__(self, config: Config) -> None:
         self.config: Any = config
+
+    @abstractmethod
+    def encode(self, schema: Schema | None, data: Column) -> Column:
+        """The bytes of a column of header values, in the form of Converter.encode()."""
 
     @abstractmethod
     def decode_header(self, raw: bytes | None) -> SchemaAndValue:

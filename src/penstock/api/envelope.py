@@ -10,6 +10,7 @@ from penstock.api.plugin import Side
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
+    from penstock.api.converter import HeaderConverter
     from penstock.data.schema import Schema
 
 
@@ -33,6 +34,7 @@ class Envelope:
         offset: long; null on the source side.
         timestamp: long, milliseconds; null for "now".
         headers: array<struct<key: string, value: binary>>, the values as they are in Kafka.
+        header_converter: the connector's; it writes what becomes the value of a header.
         fault: string, null while the record is good; the first fault stays.
         keep: boolean, false for a record that a transformation drops; None keeps all.
     """
@@ -44,6 +46,7 @@ class Envelope:
     key: Part
     value: Part
     headers: Column
+    header_converter: HeaderConverter
     fault: Column
     keep: Column | None = None
 

@@ -15,6 +15,8 @@ from pyspark.sql import functions as F
 from penstock.data.schema import DATE, TIME, TIMESTAMP, Schema, SchemaType
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyspark.sql import Column
 
 _DATE_PATTERN: Final = "EEE MMM dd HH:mm:ss 'UTC' yyyy"
@@ -113,21 +115,37 @@ def _decimal_text(scale: int, value: Column) -> Column:
 
 
 def _variant_text(value: Column) -> Column:
-    """HashMap's and ArrayList's text of data without a schema, made from its JSON's pieces."""
-    pieces = F.regexp_extract_all(F.to_json(value), F.lit(_JSON_PIECE), F.lit(0))
-    return F.array_join(F.transform(pieces, _piece_text), "")
-
-
-def _piece_text(piece: Column) -> Column:
-    name = F.substring(piece, 2, F.length(piece) - 3)
-    text = F.substring(piece, 2, F.length(piece) - 2)
-    return (
-        F.when(piece.endswith('":'), F.concat(_unescaped(name), F.lit("=")))
-        .when(piece.startswith('"'), _unescaped(text))
-        .when(piece == ",", F.lit(", "))
-        .when(piece.rlike("^-?[0-9].*[.eE]"), piece.try_cast("double").cast("string"))
-        .otherwise(piece)
+    """HashMap's and ArrayList's text of data without a schema."""
+    return variant_text(
+        value, name=lambda name: F.concat(name, F.lit("=")), text=lambda text: text, comma=", "
     )
+
+
+def variant_text(
+    value: Column,
+    *,
+    name: Callable[[Column], Column],
+    text: Callable[[Column], Column],
+    comma: str,
+) -> Column:
+    """The text of data without a schema, made from the pieces of its JSON.
+
+    `name` and `text` write the names of entries and texts, `comma` stands between items.
+    """
+
+    def written(piece: Column) -> Column:
+        named = F.substring(piece, 2, F.length(piece) - 3)
+        quoted = F.substring(piece, 2, F.length(piece) - 2)
+        return (
+            F.when(piece.endswith('":'), name(_unescaped(named)))
+            .when(piece.startswith('"'), text(_unescaped(quoted)))
+            .when(piece == ",", F.lit(comma))
+            .when(piece.rlike("^-?[0-9].*[.eE]"), piece.try_cast("double").cast("string"))
+            .otherwise(piece)
+        )
+
+    pieces = F.regexp_extract_all(F.to_json(value), F.lit(_JSON_PIECE), F.lit(0))
+    return F.array_join(F.transform(pieces, written), "")
 
 
 def _unescaped(text: Column) -> Column:

@@ -18,6 +18,11 @@ def literal(schema: Schema, value: Any) -> Column:
     return _bare(schema, value).cast(spark_type(schema))
 
 
+def null_of(schema: Schema) -> Column:
+    """The column of this schema whose every row is null."""
+    return F.lit(None).cast(spark_type(schema))
+
+
 def _bare(schema: Schema, value: Any) -> Column:
     if value is None or schema.is_decimal:
         return F.lit(value)

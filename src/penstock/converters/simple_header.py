@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.api.converter import HeaderConverter
 from penstock.config import Config
-from penstock.converters.values import parse_text
-from penstock.converters.values_text import text_of
+from penstock.converters.common import encoded
 from penstock.data.record import SchemaAndValue
+from penstock.data.values import parse_text
+from penstock.data.values_text import text_of
 
 if TYPE_CHECKING:
+    from pyspark.sql import Column
+
     from penstock.data.schema import Schema
 
 
@@ -23,6 +26,11 @@ class SimpleHeaderConverter(HeaderConverter):
 
     Config = SimpleHeaderConverterConfig
     java_name = "org.apache.kafka.connect.storage.SimpleHeaderConverter"
+
+    def encode(self, schema: Schema | None, data: Column) -> Column:
+        from penstock.columns.values_text import values_text
+
+        return encoded(values_text(schema, data).cast("binary"), None)
 
     def decode_header(self, raw: bytes | None) -> SchemaAndValue:
         if raw is None:

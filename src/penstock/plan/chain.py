@@ -17,11 +17,14 @@ from penstock.plan.stage import Guard, Keep, Path, Select, Stage, Step
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from penstock.api.converter import HeaderConverter
     from penstock.data.schema import Schema
 
 PluginLoader = Callable[[str, PluginKind], type[Plugin]]
 """Gives the class that a name in a configuration stands for."""
 
+HEADER_CONVERTER: Final = "header.converter"
+_DEFAULT_HEADER_CONVERTER: Final = "org.apache.kafka.connect.storage.SimpleHeaderConverter"
 _REMEMBERED: Final = 64
 
 
@@ -53,7 +56,7 @@ class Chain:
 
     @classmethod
     def of(cls, config: Mapping[str, str], load: PluginLoader) -> Chain:
-        """Read `transforms` and `predicates` of a connector's configuration.
+        """Read `transforms`, `predicates` and `header.converter` of a connector's configuration.
 
         Raises:
             ConfigError: a transformation or predicate is not, or wrongly, configured.
@@ -63,7 +66,10 @@ class Chain:
             alias: _plugin(config, "predicates", alias, load, PluginKind.PREDICATE)
             for alias in _names(config, "predicates")
         }
-        return cls([_stage(config, alias, load, guards) for alias in _names(config, "transforms")])
+        headers = _header_converter(config, load)
+        return cls(
+            [_stage(config, alias, load, guards, headers) for alias in _names(config, "transforms")]
+        )
 
     @property
     def stages(self) -> tuple[Stage, ...]:
@@ -103,7 +109,11 @@ class Chain:
 
 
 def _stage(
-    config: Mapping[str, str], alias: str, load: PluginLoader, guards: Mapping[str, Plugin]
+    config: Mapping[str, str],
+    alias: str,
+    load: PluginLoader,
+    guards: Mapping[str, Plugin],
+    headers: HeaderConverter,
 ) -> Stage:
     transformation = _plugin(config, "transforms", alias, load, PluginKind.TRANSFORMATION)
     if not isinstance(transformation, ColumnTransformation):
@@ -112,27 +122,40 @@ def _stage(
     name = config.get(f"{prefix}predicate")
     negate = parse_value(f"{prefix}negate", config.get(f"{prefix}negate", "false"), Type.BOOLEAN)
     if name is None:
-        return Stage(alias, transformation)
+        return Stage(alias, transformation, headers)
     predicate = guards.get(name)
     if not isinstance(predicate, ColumnPredicate):
         message = f"Unknown predicate '{name}'; list it in `predicates`"
         raise ConfigError(message, {f"{prefix}predicate": (message,)})
-    return Stage(alias, transformation, Guard(name, predicate, negate))
+    return Stage(alias, transformation, headers, Guard(name, predicate, negate))
 
 
 def _plugin(
     config: Mapping[str, str], group: str, alias: str, load: PluginLoader, kind: PluginKind
 ) -> Plugin:
     prefix = f"{group}.{alias}."
-    own = {
-        name.removeprefix(prefix): text for name, text in config.items() if name.startswith(prefix)
-    }
+    own = _under(prefix, config)
     if not own.get("type"):
         message = f'Missing required configuration "{prefix}type" which has no default value.'
         raise ConfigError(message, {f"{prefix}type": (message,)})
     plugin: Any = load(own["type"], kind)
     made: Plugin = plugin(plugin.Config.parse(own))
     return made
+
+
+def _header_converter(config: Mapping[str, str], load: PluginLoader) -> HeaderConverter:
+    name = config.get(HEADER_CONVERTER) or _DEFAULT_HEADER_CONVERTER
+    plugin: Any = load(name, PluginKind.HEADER_CONVERTER)
+    own = _under(f"{HEADER_CONVERTER}.", config)
+    made: HeaderConverter = plugin(plugin.Config.parse({**own, "converter.type": "header"}))
+    return made
+
+
+def _under(prefix: str, config: Mapping[str, str]) -> dict[str, str]:
+    """The keys with this prefix, without it."""
+    return {
+        name.removeprefix(prefix): text for name, text in config.items() if name.startswith(prefix)
+    }
 
 
 def _names(config: Mapping[str, str], key: str) -> list[str]:

@@ -15,6 +15,7 @@ from penstock.plan.faults import fault_of
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
+    from penstock.api.converter import HeaderConverter
     from penstock.api.transform import ColumnPredicate, ColumnTransformation
     from penstock.data.schema import Schema
 
@@ -79,11 +80,12 @@ class Stage:
 
     alias: str
     transformation: ColumnTransformation
+    header_converter: HeaderConverter
     guard: Guard | None = None
 
     def extend(self, path: Path) -> tuple[Path, ...]:
         """The path after this stage: one, or two if only some rows get another schema."""
-        before = _in_flight(path)
+        before = _in_flight(path, self.header_converter)
         try:
             after = self.transformation.columns(before)
         except DataError as error:
@@ -139,7 +141,7 @@ _COLUMNS: Final[Mapping[str, Callable[[Envelope], Column]]] = {
 }
 
 
-def _in_flight(path: Path) -> Envelope:
+def _in_flight(path: Path, header_converter: HeaderConverter) -> Envelope:
     """The columns by their names; a stage sees no faults but its own."""
     return Envelope(
         topic=F.col("topic"),
@@ -149,5 +151,6 @@ def _in_flight(path: Path) -> Envelope:
         key=Part(F.col("key"), path.key_schema),
         value=Part(F.col("value"), path.value_schema),
         headers=F.col("headers"),
+        header_converter=header_converter,
         fault=F.lit(None).cast("string"),
     )

@@ -8,6 +8,7 @@ from typing import cast
 from penstock.api.converter import Converter
 from penstock.api.plugin import PluginKind
 from penstock.errors import ConfigError
+from penstock.plan.chain import HEADER_CONVERTER
 from penstock.plan.pipeline import Converters
 from penstock.plugins import Plugins
 
@@ -19,6 +20,20 @@ def converters_of(
         key=_converter("key.converter", connector, worker, plugins),
         value=_converter("value.converter", connector, worker, plugins),
     )
+
+
+def with_header_converter(
+    connector: Mapping[str, str], worker: Mapping[str, str]
+) -> Mapping[str, str]:
+    """The connector's configuration, with the worker's header converter if it names none."""
+    if connector.get(HEADER_CONVERTER):
+        return connector
+    others = {k: v for k, v in connector.items() if not _is_of(HEADER_CONVERTER, k)}
+    return others | {k: v for k, v in worker.items() if _is_of(HEADER_CONVERTER, k)}
+
+
+def _is_of(role: str, key: str) -> bool:
+    return key == role or key.startswith(f"{role}.")
 
 
 def _converter(

@@ -24,7 +24,7 @@ from penstock.plan.pipeline import Converters, SinkPipeline, SourcePipeline
 from penstock.plan.session import SparkEngine
 from penstock.plugins import Plugins
 from penstock.runtime.clients import ConnectorClients
-from penstock.runtime.conversion import converters_of
+from penstock.runtime.conversion import converters_of, with_header_converter
 from penstock.runtime.conversion_retry import ConversionRetry
 from penstock.runtime.progress import TaskProgress
 from penstock.runtime.sink_batches import SinkBatches
@@ -146,7 +146,7 @@ class TaskFactory:
         def load(name: str, kind: PluginKind) -> type[Plugin]:
             return self.plugins.load_named(name, kind)
 
-        return Chain.of(config, load)
+        return Chain.of(with_header_converter(config, self.worker_properties), load)
 
     def _converters(self, config: Mapping[str, str]) -> Converters:
         return converters_of(config, self.worker_properties, self.plugins)

@@ -87,12 +87,13 @@ class InsertField(ColumnTransformation):
         from penstock.columns.faults import fail
 
         part = envelope.part(self.side)
-        if self.config.offset_field is not None:
-            on_source = ~is_null(part) & envelope.offset.isNull()
-            envelope = fail(envelope, on_source, _SINKS_ONLY)
         if part.schema is None:
-            return self._without_schema(envelope, part)
-        return self._with_schema(envelope, part, part.schema)
+            changed = self._without_schema(envelope, part)
+        else:
+            changed = self._with_schema(envelope, part, part.schema)
+        if self.config.offset_field is None:
+            return changed
+        return fail(changed, ~is_null(part) & envelope.offset.isNull(), _SINKS_ONLY)
 
     def _with_schema(self, envelope: Envelope, part: Part, schema: Schema) -> Envelope:
         from penstock.columns.faults import fail

@@ -11,10 +11,11 @@ from penstock.api.envelope import Envelope, Part
 from penstock.api.plugin import CONNECT_VERSION, Side
 from penstock.api.transform import ColumnTransformation
 from penstock.config import Config, Type, invalid, key, rule
-from penstock.data.schema import Field, Schema
+from penstock.data.schema import Field, Schema, SchemaType
 from penstock.errors import DataError
 from penstock.transforms.requirements import (
     is_map,
+    java_class,
     not_a_struct,
     require_map_or_null,
     variant_map,
@@ -86,17 +87,23 @@ class ReplaceField(ColumnTransformation):
 
     def _with_schema(self, envelope: Envelope, part: Part, schema: Schema) -> Envelope:
         from penstock.columns.faults import fail
+        from penstock.columns.literals import null_of
 
         present = part.column.isNotNull()
         try:
             if wrong := not_a_struct(schema, _PURPOSE):
                 raise DataError(wrong)
             result = self._schema(schema)
-            columns = [
-                (field.name, self._value(part.column, schema, field)) for field in result.fields
-            ]
+            sources = [self._source(schema, field) for field in result.fields]
         except DataError as error:
             return fail(envelope, present, str(error))
+        columns = []
+        for field, source in zip(result.fields, sources, strict=True):
+            value = self._value(part.column, source)
+            if wrong := _misfit(field, source.schema):
+                envelope = fail(envelope, value.isNotNull(), wrong)
+                value = null_of(field.schema)
+            columns.append((field.name, value))
         return envelope.with_part(self.side, Part(struct_of(present, columns), result))
 
     def _schema(self, schema: Schema) -> Schema:
@@ -107,13 +114,16 @@ class ReplaceField(ColumnTransformation):
         ]
         return copied_schema(schema, fields)
 
-    def _value(self, value: Column, schema: Schema, field: Field) -> Column:
+    def _source(self, schema: Schema, field: Field) -> Field:
         # A field that already has the name another one would get is looked up by that other
         # one's name, as in Kafka; if that is not there, no row can be transformed.
         original = self._originals.get(field.name, field.name)
         source = schema.field(original)
         if source is None:
             raise DataError(f"{original} is not a valid field name")
+        return source
+
+    def _value(self, value: Column, source: Field) -> Column:
         return field_value(value, source, replace_null=self.config.replace_null_with_default)
 
     def _without_schema(self, envelope: Envelope, part: Part) -> Envelope:
@@ -174,6 +184,20 @@ class ReplaceField(ColumnTransformation):
         for old, new in self._renames.items():
             renamed = F.when(name == old, F.lit(new)).otherwise(renamed)
         return renamed
+
+
+def _misfit(field: Field, given: Schema) -> str | None:
+    """What Java says when a field gets a value of another one's schema; None if it may."""
+    wanted = field.schema
+    if wanted == given:
+        return None
+    if java_class(wanted) != java_class(given):
+        name = f' "{wanted.name}"' if wanted.name else ""
+        return (
+            f"Invalid Java object for schema{name} with type {wanted.type.name}:"
+            f' class {java_class(given)} for field: "{field.name}"'
+        )
+    return "Struct schemas do not match." if wanted.type is SchemaType.STRUCT else None
 
 
 class ReplaceFieldKey(ReplaceField):

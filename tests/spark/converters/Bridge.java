@@ -20,7 +20,7 @@ import org.apache.kafka.connect.storage.HeaderConverter;
 
 /** Runs the real converters over many values in one call. Plain old Java, for Janino. */
 public class Bridge {
-    private final ObjectMapper mapper = new ObjectMapper();
+    protected final ObjectMapper mapper = new ObjectMapper();
 
     /** The bytes of each value, as {"data": hex or null} or {"error": [messages]}. */
     public String encode(String name, String config, String schemaText, String values) throws Exception {
@@ -59,13 +59,9 @@ public class Bridge {
         return mapper.writeValueAsString(results);
     }
 
-    private Object converter(String name, String config) throws Exception {
+    protected Object converter(String name, String config) throws Exception {
         Object converter = getClass().getClassLoader().loadClass(name).newInstance();
-        Map settings = new HashMap();
-        for (Iterator each = mapper.readTree(config).fields(); each.hasNext();) {
-            Map.Entry entry = (Map.Entry) each.next();
-            settings.put(entry.getKey(), ((JsonNode) entry.getValue()).asText());
-        }
+        Map settings = settings(mapper.readTree(config));
         if (converter instanceof Converter) {
             ((Converter) converter).configure(settings, false);
         } else {
@@ -74,28 +70,37 @@ public class Bridge {
         return converter;
     }
 
-    private byte[] toBytes(Object converter, Schema schema, Object value) {
+    protected Map settings(JsonNode config) {
+        Map settings = new HashMap();
+        for (Iterator each = config.fields(); each.hasNext();) {
+            Map.Entry entry = (Map.Entry) each.next();
+            settings.put(entry.getKey(), ((JsonNode) entry.getValue()).asText());
+        }
+        return settings;
+    }
+
+    protected byte[] toBytes(Object converter, Schema schema, Object value) {
         if (converter instanceof Converter) {
             return ((Converter) converter).fromConnectData("topic", schema, value);
         }
         return ((HeaderConverter) converter).fromConnectHeader("topic", "header", schema, value);
     }
 
-    private SchemaAndValue toData(Object converter, byte[] raw) {
+    protected SchemaAndValue toData(Object converter, byte[] raw) {
         if (converter instanceof Converter) {
             return ((Converter) converter).toConnectData("topic", raw);
         }
         return ((HeaderConverter) converter).toConnectHeader("topic", "header", raw);
     }
 
-    private void describe(ObjectNode result, Throwable error) {
+    protected void describe(ObjectNode result, Throwable error) {
         ArrayNode messages = result.putArray("error");
         for (Throwable cause = error; cause != null; cause = cause.getCause()) {
             messages.add(cause.getMessage() == null ? cause.getClass().getName() : cause.getMessage());
         }
     }
 
-    private Schema schema(JsonNode node) {
+    protected Schema schema(JsonNode node) {
         if (node == null || node.isNull()) {
             return null;
         }
@@ -135,7 +140,7 @@ public class Bridge {
     }
 
     /** A value from its tagged description. */
-    private Object value(Schema schema, JsonNode node) {
+    protected Object value(Schema schema, JsonNode node) {
         if (node.isNull()) {
             return null;
         }
@@ -171,7 +176,7 @@ public class Bridge {
             }
             return items;
         } else if (tag.equals("MAP")) {
-            Map entries = new LinkedHashMap();
+            Map entries = newMap();
             for (Iterator each = body.iterator(); each.hasNext();) {
                 JsonNode pair = (JsonNode) each.next();
                 entries.put(
@@ -191,7 +196,11 @@ public class Bridge {
         return struct;
     }
 
-    private JsonNode told(Schema schema) {
+    protected Map newMap() {
+        return new LinkedHashMap();
+    }
+
+    protected JsonNode told(Schema schema) {
         if (schema == null) {
             return mapper.nullNode();
         }
@@ -223,7 +232,7 @@ public class Bridge {
         return node;
     }
 
-    private JsonNode told(Object value) {
+    protected JsonNode told(Object value) {
         ArrayNode node = mapper.createArrayNode();
         if (value == null) {
             return mapper.nullNode();
@@ -272,11 +281,11 @@ public class Bridge {
         return node;
     }
 
-    private static JsonNode item(JsonNode node, int number) {
+    protected static JsonNode item(JsonNode node, int number) {
         return (JsonNode) node.get(number);
     }
 
-    private static String hex(byte[] raw) {
+    protected static String hex(byte[] raw) {
         StringBuilder text = new StringBuilder();
         for (int at = 0; at < raw.length; at++) {
             text.append(Character.forDigit((raw[at] >> 4) & 15, 16));
@@ -285,7 +294,7 @@ public class Bridge {
         return text.toString();
     }
 
-    private static byte[] unhex(String text) {
+    protected static byte[] unhex(String text) {
         byte[] raw = new byte[text.length() / 2];
         for (int at = 0; at < raw.length; at++) {
             raw[at] = (byte) Integer.parseInt(text.substring(2 * at, 2 * at + 2), 16);

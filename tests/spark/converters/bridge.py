@@ -16,24 +16,34 @@ from penstock.data.record import SchemaAndValue
 from penstock.data.schema import DATE, TIME, TIMESTAMP, Schema, SchemaType, Struct
 from penstock.jars import classpath
 
-_SOURCE = Path(__file__).with_name("Bridge.java")
+BRIDGE = Path(__file__).with_name("Bridge.java")
+
+
+def java_object(session: SparkSession, *sources: Path) -> Any:
+    """An object of the class in the last file, compiled beside the jars of Kafka Connect.
+
+    Each file has one class of the same name, and may use those of the files before it.
+    """
+    jvm: Any = session.sparkContext._jvm
+    gateway: Any = session.sparkContext._gateway
+    paths = classpath("connect")
+    urls = gateway.new_array(jvm.java.net.URL, len(paths))
+    for number, path in enumerate(paths):
+        urls[number] = jvm.java.io.File(str(path)).toURI().toURL()
+    loader = jvm.java.net.URLClassLoader(urls, jvm.java.lang.ClassLoader.getPlatformClassLoader())
+    for source in sources:
+        compiler = jvm.org.codehaus.janino.SimpleCompiler()
+        compiler.setParentClassLoader(loader)
+        compiler.cook(source.read_text())
+        loader = compiler.getClassLoader()
+    return loader.loadClass(sources[-1].stem).newInstance()
 
 
 class JavaConverters:
     """Calls the converters of the jars; they live in a class loader of their own."""
 
     def __init__(self, session: SparkSession) -> None:
-        jvm: Any = session.sparkContext._jvm
-        gateway: Any = session.sparkContext._gateway
-        paths = classpath("connect")
-        urls = gateway.new_array(jvm.java.net.URL, len(paths))
-        for number, path in enumerate(paths):
-            urls[number] = jvm.java.io.File(str(path)).toURI().toURL()
-        platform = jvm.java.lang.ClassLoader.getPlatformClassLoader()
-        compiler = jvm.org.codehaus.janino.SimpleCompiler()
-        compiler.setParentClassLoader(jvm.java.net.URLClassLoader(urls, platform))
-        compiler.cook(_SOURCE.read_text())
-        self._bridge = compiler.getClassLoader().loadClass("Bridge").newInstance()
+        self._bridge = java_object(session, BRIDGE)
 
     def encode(
         self, name: str, config: Mapping[str, str], schema: Schema | None, values: Sequence[Any]
@@ -52,13 +62,13 @@ class JavaConverters:
         results: list[dict[str, Any]] = json.loads(
             self._bridge.decode(name, json.dumps(config), given)
         )
-        return [_sorted(result) for result in results]
+        return [in_order(result) for result in results]
 
 
 def told(data: SchemaAndValue) -> dict[str, Any]:
     """Our data in the form of JavaConverters.decode()."""
     value = told_value(data.schema, data.value)
-    told_both: dict[str, Any] = _sorted({"schema": told_schema(data.schema), "value": value})
+    told_both: dict[str, Any] = in_order({"schema": told_schema(data.schema), "value": value})
     return told_both
 
 
@@ -128,12 +138,12 @@ def _told_float(schema: Schema | None, value: float) -> list[str]:
     return ["FLOAT64", str(wide)]
 
 
-def _sorted(node: Any) -> Any:
+def in_order(node: Any) -> Any:
     """The entries of maps in a fixed order: Java's hash maps have none."""
     if isinstance(node, dict):
-        return {name: _sorted(each) for name, each in node.items()}
+        return {name: in_order(each) for name, each in node.items()}
     if not isinstance(node, list):
         return node
     if len(node) == 2 and node[0] == "MAP":
-        return ["MAP", sorted((_sorted(each) for each in node[1]), key=json.dumps)]
-    return [_sorted(each) for each in node]
+        return ["MAP", sorted((in_order(each) for each in node[1]), key=json.dumps)]
+    return [in_order(each) for each in node]

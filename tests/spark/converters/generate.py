@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Context, Decimal
 from random import Random
@@ -97,12 +98,13 @@ _BITS = {SchemaType.INT8: 8, SchemaType.INT16: 16, SchemaType.INT32: 32, SchemaT
 class Generator:
     """Schemas and values; the same seed gives the same ones.
 
-    `bad_nulls`: how many of the fields that may not be null are.
+    `bad_nulls`: how many of the fields that may not be null are. `texts`: values of strings.
     """
 
-    def __init__(self, seed: int, *, bad_nulls: float = 0.0) -> None:
+    def __init__(self, seed: int, *, bad_nulls: float = 0.0, texts: Sequence[str] = TEXTS) -> None:
         self._random = Random(seed)
         self._bad_nulls = bad_nulls
+        self._texts = texts
 
     def schema(self, depth: int = 3) -> Schema:
         choice = self._random.random()
@@ -217,7 +219,7 @@ class Generator:
                 return pick.random() < 0.5
             case SchemaType.STRING:
                 return pick.choice(
-                    (*TEXTS, "".join(map(chr, pick.choices(range(32, 0xD7FF), k=9))))
+                    (*self._texts, "".join(map(chr, pick.choices(range(32, 0xD7FF), k=9))))
                 )
             case SchemaType.BYTES:
                 return pick.randbytes(pick.choice((0, 1, 2, 3, 50)))

@@ -176,3 +176,21 @@ def test_generated_headers_are_written_the_same(java: JavaConverters) -> None:
         for value, want in zip(values, answers, strict=True):
             raw = converter.encode_header(schema, value)
             assert (None if raw is None else raw.hex()) == want["data"], (schema, value)
+
+
+def test_generated_columns_of_headers_are_written_the_same(
+    spark: SparkSession, java: JavaConverters
+) -> None:
+    converter = SimpleHeaderConverter(SimpleHeaderConverter.Config.parse({}))
+    generator = Generator(32)
+    schemas = [generator.schema(2) for _ in range(40)]
+    values = [[generator.value(schema) for _ in range(25)] for schema in schemas]
+    made = [converter.encode(schema, F.col(f"c{n}")) for n, schema in enumerate(schemas)]
+    columns = [arrow_column(*pair) for pair in zip(schemas, values, strict=True)]
+
+    results = collected(spark, columns, *made)
+
+    for schema, given, rows in zip(schemas, values, results, strict=True):
+        answers = java.encode(str(SimpleHeaderConverter.java_name), {}, schema, given)
+        for value, want, row in zip(given, answers, rows, strict=True):
+            assert encoded_row(row) == want, (schema, value)

@@ -10,8 +10,10 @@ import pytest
 from penstock.api import ColumnTransformation
 from penstock.errors import ConfigError
 from penstock.plugins import BUILT_IN
+from penstock.transforms.drop_headers import DropHeaders
 from penstock.transforms.extract_field import ExtractFieldValue
 from penstock.transforms.flatten import FlattenKey
+from penstock.transforms.header_from import HeaderFromKey
 from penstock.transforms.hoist_field import HoistFieldKey
 from penstock.transforms.insert_field import InsertFieldValue
 from penstock.transforms.mask_field import MaskFieldKey, MaskFieldValue
@@ -41,6 +43,21 @@ from penstock.transforms.value_to_key import ValueToKey
             ReplaceFieldKey,
             {"renames": "a:"},
             "Invalid value [a:] for configuration renames: Invalid rename mapping: a:",
+        ),
+        (
+            HeaderFromKey,
+            {"fields": "a,b", "headers": "x", "operation": "move"},
+            "'fields' config must have the same number of elements as 'headers' config.",
+        ),
+        (
+            HeaderFromKey,
+            {"fields": "a", "headers": "x", "operation": "MOVE"},
+            "Invalid value MOVE for configuration operation: String must be one of: move, copy",
+        ),
+        (
+            DropHeaders,
+            {"headers": ""},
+            "Invalid value [] for configuration headers: Empty list",
         ),
         (
             RegexRouter,

@@ -114,7 +114,7 @@ class JsonWriter:
                 return self._entries(value, None, None, objects=objects)
             case Struct():
                 raise DataError("Mismatching schema.")
-        raise DataError(f"Java {java_class(value)} does not have corresponding schema type.")
+        raise DataError(f"Java class {java_class(value)} does not have corresponding schema type.")
 
     def _decimal(self, schema: Schema, value: Any) -> str:
         if not isinstance(value, Decimal):

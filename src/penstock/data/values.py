@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
-from penstock.converters.tokens import JAVA_SPACE, Tokens
 from penstock.data.java_text import MILLIS_OF_DAY, epoch_day
 from penstock.data.record import SchemaAndValue
 from penstock.data.schema import (
@@ -27,6 +26,7 @@ from penstock.data.schema import (
     time_schema,
     timestamp_schema,
 )
+from penstock.data.tokens import JAVA_SPACE, Tokens
 from penstock.errors import DataError
 from penstock.java_numbers import to_float32
 

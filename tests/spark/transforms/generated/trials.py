@@ -1,0 +1,151 @@
+"""Random trials from a seed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import count
+from random import Random
+from typing import Any, Final
+
+from penstock.api.plugin import PluginKind
+from penstock.data.schema import Schema, SchemaType
+from penstock.errors import NotFoundError
+from penstock.plugins import Plugins
+from tests.spark.converters.generate import DOUBLES, NAMES, Generator
+from tests.spark.transforms.generated.configs import (
+    HEADERS,
+    SHAPES,
+    TOPICS,
+    Draw,
+    predicate_config,
+)
+from tests.spark.transforms.generated.trial import PACKAGE, Plugin, Record, Trial
+
+RECORDS: Final = 20
+_FINITE: Final = tuple(each for each in DOUBLES if abs(each) < float("inf"))
+_TIMES: Final = (0, 1, 1_700_000_000_123, 1_709_251_199_999, 4_102_444_800_000)
+# JSON texts too, so that every header converter can read them.
+_HEADER_VALUES: Final = (None, b"7", b"[1,2]", b"true", b'"x"', '{"ü":1}'.encode())
+_JSON: Final = "org.apache.kafka.connect.json.JsonConverter"
+_HEADER_CONVERTERS: Final = (
+    Plugin("org.apache.kafka.connect.storage.SimpleHeaderConverter", {}),
+    Plugin(_JSON, {"converter.type": "header", "schemas.enable": "false"}),
+)
+
+
+def transforms(only: str = "") -> list[str]:
+    """The transformations that Penstock has, by their names; `only`: those that begin so."""
+    plugins = Plugins()
+
+    def is_there(name: str) -> bool:
+        try:
+            plugins.find(f"{PACKAGE}.{name}", [PluginKind.TRANSFORMATION])
+        except NotFoundError:
+            return False
+        return True
+
+    names = [
+        f"{name}{side}"
+        for name, shape in SHAPES.items()
+        for side in (("$Key", "$Value") if shape.sides else ("",))
+    ]
+    return [name for name in names if name.startswith(only) and is_there(name)]
+
+
+def trials(seed: int, names: Sequence[str]) -> Iterator[Trial]:
+    """Trials without end, the transformations in turn."""
+    for number in count():
+        yield trial(seed, number, names[number % len(names)])
+
+
+def trial(seed: int, number: int, name: str) -> Trial:
+    return _Maker(Random(f"{seed} {number} {name}"), name).trial(seed, number)
+
+
+class _Maker:
+    """Makes the one trial of a source of randomness."""
+
+    def __init__(self, random: Random, name: str) -> None:
+        self._random = random
+        self._name = name
+        self._shape = SHAPES[name.partition("$")[0]]
+        self._data = Generator(
+            random.getrandbits(32),
+            bad_nulls=0.05 if random.random() < 0.1 else 0.0,
+            texts=self._shape.texts,
+        )
+
+    def trial(self, seed: int, number: int) -> Trial:
+        pick = self._random
+        key_schema, value_schema = self._schemas()
+        keys = [self._value(key_schema) for _ in range(RECORDS)]
+        values = [self._value(value_schema) for _ in range(RECORDS)]
+        schema, seen = (key_schema, keys) if self._on_key else (value_schema, values)
+        config = self._shape.config(Draw(pick, schema, seen))
+        guarded = pick.random() < (0.9 if self._name == "Filter" else 0.15)
+        sink = pick.random() < 0.6
+        return Trial(
+            seed,
+            number,
+            transform=Plugin(self._name, config),
+            header_converter=pick.choice(_HEADER_CONVERTERS),
+            predicate=Plugin(*predicate_config(pick)) if guarded else None,
+            negate=pick.random() < 0.5,
+            key_schema=key_schema,
+            value_schema=value_schema,
+            records=tuple(self._record(*pair, sink) for pair in zip(keys, values, strict=True)),
+        )
+
+    @property
+    def _on_key(self) -> bool:
+        return self._name.endswith("$Key")
+
+    def _schemas(self) -> tuple[Schema | None, Schema | None]:
+        main, other = self._main_schema(), self._other_schema()
+        return (main, other) if self._on_key else (other, main)
+
+    def _main_schema(self) -> Schema | None:
+        choice = self._random.random()
+        if choice < 0.25:
+            return None
+        schema = self._data.schema(2)
+        while choice < 0.85 and schema.type is not SchemaType.STRUCT:
+            schema = self._data.schema(2)
+        return schema
+
+    def _other_schema(self) -> Schema | None:
+        return None if self._random.random() < 0.4 else self._data.schema(1)
+
+    def _value(self, schema: Schema | None) -> Any:
+        if self._random.random() < 0.08:
+            return None
+        return self._bare(3, top=True) if schema is None else self._data.value(schema)
+
+    def _bare(self, depth: int, *, top: bool = False) -> Any:
+        """Data without a schema, as JSON has it."""
+        pick = self._random
+        choice = pick.random()
+        if depth and (choice < 0.3 or (top and choice < 0.85)):
+            names = pick.sample(NAMES, pick.randrange(6))
+            return {name: self._bare(depth - 1) for name in names}
+        if depth and choice < 0.4:
+            return [self._bare(depth - 1) for _ in range(pick.randrange(4))]
+        whole = pick.choice((0, -1, 7, 127, 128, 2**31, 2**63 - 1, -(2**63)))
+        text = pick.choice(self._shape.texts)
+        return pick.choice((None, whole, pick.choice(_FINITE), text, text, pick.random() < 0.5))
+
+    def _record(self, key: Any, value: Any, sink: bool) -> Record:
+        pick = self._random
+        timestamp = pick.choice((*_TIMES, pick.randrange(2**42)))
+        return Record(
+            topic=pick.choice(TOPICS),
+            partition=pick.randrange(9) if sink or pick.random() < 0.5 else None,
+            offset=pick.choice((0, 42, 2**62)) if sink else None,
+            timestamp=None if pick.random() < 0.1 else timestamp,
+            key=key,
+            value=value,
+            headers=tuple(
+                (pick.choice(HEADERS), pick.choice(_HEADER_VALUES))
+                for _ in range(pick.choice((0, 1, 2, 4)))
+            ),
+        )
