@@ -13,6 +13,7 @@ from penstock.api.transform import ColumnTransformation
 from penstock.config import Config, Type, invalid, key, rule
 from penstock.data.schema import Field, Schema
 from penstock.errors import DataError
+from penstock.transforms.pairs import split_pair
 from penstock.transforms.requirements import is_map, is_null, not_a_map, not_a_struct, variant_map
 from penstock.transforms.structs import copied_schema, field_value, struct_of
 
@@ -25,8 +26,7 @@ _PURPOSE: Final = "field replacement"
 def _pairs(name: str, value: object) -> dict[str, str]:
     found: dict[str, str] = {}
     for mapping in value if isinstance(value, list) else ():
-        # Java's split() forgets empty pieces at the end.
-        old, *new = mapping.rstrip(":").split(":")
+        old, *new = split_pair(mapping)
         if len(new) != 1:
             raise invalid(name, value, f"Invalid rename mapping: {mapping}")
         found[old] = new[0]

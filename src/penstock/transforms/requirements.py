@@ -24,6 +24,7 @@ _VARIANT_CLASSES: Final[tuple[tuple[str, str], ...]] = (
     ("DOUBLE", "java.lang.Double"),
     ("FLOAT", "java.lang.Float"),
     ("BINARY", "[B"),
+    ("TIMESTAMP", "java.util.Date"),
 )
 
 
@@ -71,9 +72,16 @@ def not_a_map(purpose: str, part: Part) -> Column:
     """The fault of data without a schema that is no map; the caller asks only then."""
     from pyspark.sql import functions as F
 
-    shown = F.schema_of_variant(part.column)
+    start = f"Only Map objects supported in absence of schema for [{purpose}], found: "
+    return F.concat(F.lit(start), variant_class(part.column))
+
+
+def variant_class(value: Column) -> Column:
+    """The class that data without a schema has in Java."""
+    from pyspark.sql import functions as F
+
+    shown = F.schema_of_variant(value)
     found = F.lit("java.lang.Object")
     for prefix, name in reversed(_VARIANT_CLASSES):
         found = F.when(shown.startswith(prefix), F.lit(name)).otherwise(found)
-    start = f"Only Map objects supported in absence of schema for [{purpose}], found: "
-    return F.concat(F.lit(start), found)
+    return found
