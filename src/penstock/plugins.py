@@ -98,11 +98,16 @@ _JDBC_SINK: Final = {"JdbcSinkConnector": "connectors.jdbc.sink.connector"}
 _FILE_SOURCE: Final = {"FileStreamSourceConnector": "connectors.file.source"}
 _JDBC_SOURCE: Final = {"JdbcSourceConnector": "connectors.jdbc.source.connector"}
 _TRANSFORMS: Final = {
+    "Cast$Key": "transforms.cast",
+    "Cast$Value": "transforms.cast",
     "InsertField$Key": "transforms.insert_field",
     "InsertField$Value": "transforms.insert_field",
     "RegexRouter": "transforms.regex_router",
     "ReplaceField$Key": "transforms.replace_field",
     "ReplaceField$Value": "transforms.replace_field",
+    "TimestampConverter$Key": "transforms.timestamp_converter",
+    "TimestampConverter$Value": "transforms.timestamp_converter",
+    "TimestampRouter": "transforms.timestamp_router",
 }
 _PREDICATES: Final = {
     "HasHeaderKey": "transforms.predicates",
