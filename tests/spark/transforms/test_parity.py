@@ -146,7 +146,7 @@ def test_predicates(
 
 def test_both_outcomes_are_covered() -> None:
     """A file without faults, or without tombstones, would prove little."""
-    for name in ("insert_field", "replace_field"):
+    for name in ("cast", "insert_field", "replace_field", "timestamp_converter"):
         document = json.loads((CASES / f"{name}.json").read_text(encoding="utf-8"))
         cases = document["cases"]
         assert {case["class"].rpartition("$")[2] for case in cases} == {"Key", "Value"}
