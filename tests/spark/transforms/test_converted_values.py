@@ -14,11 +14,12 @@ from penstock.plan.topics import output_topics
 from penstock.plugins import Plugins
 from penstock.transforms.cast_values import cast
 from tests.spark.transforms import test_parity
-from tests.spark.transforms.java_side import JavaSide
 from tests.spark.transforms.records import CaseRecord, frame_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from tests.spark.transforms.java_side import JavaSide
 
 KAFKA = "org.apache.kafka.connect.transforms."
 LEAST_LONG, GREATEST_LONG = -(2**63), 2**63 - 1
@@ -153,11 +154,6 @@ COMPILED = (
     "timestamp_converter: read yy-MM-dd to unix",
     "timestamp_router: default names",
 )
-
-
-@pytest.fixture(scope="module")
-def java(spark: SparkSession) -> JavaSide:
-    return JavaSide.load(spark)
 
 
 @pytest.mark.parametrize(
