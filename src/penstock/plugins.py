@@ -98,6 +98,8 @@ _JDBC_SINK: Final = {"JdbcSinkConnector": "connectors.jdbc.sink.connector"}
 _FILE_SOURCE: Final = {"FileStreamSourceConnector": "connectors.file.source"}
 _JDBC_SOURCE: Final = {"JdbcSourceConnector": "connectors.jdbc.source.connector"}
 _TRANSFORMS: Final = {
+    "Cast$Key": "transforms.cast",
+    "Cast$Value": "transforms.cast",
     "DropHeaders": "transforms.drop_headers",
     "ExtractField$Key": "transforms.extract_field",
     "ExtractField$Value": "transforms.extract_field",
@@ -118,6 +120,9 @@ _TRANSFORMS: Final = {
     "ReplaceField$Value": "transforms.replace_field",
     "SetSchemaMetadata$Key": "transforms.set_schema_metadata",
     "SetSchemaMetadata$Value": "transforms.set_schema_metadata",
+    "TimestampConverter$Key": "transforms.timestamp_converter",
+    "TimestampConverter$Value": "transforms.timestamp_converter",
+    "TimestampRouter": "transforms.timestamp_router",
     "ValueToKey": "transforms.value_to_key",
 }
 _PREDICATES: Final = {

@@ -34,6 +34,11 @@ DECIMAL: Final = "org.apache.kafka.connect.data.Decimal"
 DATE: Final = "org.apache.kafka.connect.data.Date"
 TIME: Final = "org.apache.kafka.connect.data.Time"
 TIMESTAMP: Final = "org.apache.kafka.connect.data.Timestamp"
+_MOMENTS: Final = {
+    DATE: SchemaType.INT32,
+    TIME: SchemaType.INT32,
+    TIMESTAMP: SchemaType.INT64,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +80,11 @@ class Schema:
     @property
     def is_decimal(self) -> bool:
         return self.name == DECIMAL and self.type is SchemaType.BYTES
+
+    @property
+    def is_moment(self) -> bool:
+        """A Date, Time or Timestamp. The name alone does not make one: Cast leaves it."""
+        return self.name is not None and _MOMENTS.get(self.name) is self.type
 
     @property
     def scale(self) -> int:

@@ -8,8 +8,8 @@ from typing import Final
 from penstock.api.plugin import PluginKind
 from penstock.config import ConfigDef, ConfigValue
 from penstock.config.values import parse_value
+from penstock.data.hash_order import hash_order
 from penstock.herder.client_keys import CLIENTS
-from penstock.herder.hash_order import hash_order
 from penstock.herder.infos import ConfigInfo, of_values
 
 ConfigMap = Mapping[str, str | None]

@@ -9,8 +9,8 @@ from typing import Final
 from penstock.api.plugin import PluginKind
 from penstock.config import ConfigDef, Type
 from penstock.config.values import HIDDEN
+from penstock.data.hash_order import copied_order
 from penstock.errors import BadRequestError, PenstockError
-from penstock.herder.hash_order import copied_order
 from penstock.plugins import CONNECTORS, Plugins
 from penstock.settings import CLIENT_KEYS
 

@@ -11,8 +11,8 @@ from penstock.api.plugin import PluginKind
 from penstock.config import ConfigDef, ConfigKey, ConfigValue
 from penstock.config.providers import Resolver
 from penstock.config.values import java_text
+from penstock.data.hash_order import hash_order
 from penstock.errors import BadRequestError, ConfigError, NotFoundError, PluginError
-from penstock.herder.hash_order import hash_order
 from penstock.herder.infos import ConfigInfo, ConfigInfos, groups_of, key_json, of_values
 from penstock.herder.overrides import override_infos
 from penstock.herder.plugin_keys import CONVERTERS, ConfigMap, PluginKeys

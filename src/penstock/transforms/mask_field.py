@@ -162,7 +162,7 @@ class MaskField(ColumnTransformation):
         from penstock.columns.let import let
 
         masks, faults = self._by_class()
-        found = variant_class(part)
+        found = variant_class(part.column)
         envelope = fail(envelope, ~is_null(part), let(found, lambda name: _choose(name, faults)))
         masked_member = let(found, lambda name: _choose(name, masks))
         return envelope, F.coalesce(masked_member, constant(None))

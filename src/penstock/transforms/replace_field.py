@@ -13,6 +13,7 @@ from penstock.api.transform import ColumnTransformation
 from penstock.config import Config, Type, invalid, key, rule
 from penstock.data.schema import Field, Schema, SchemaType
 from penstock.errors import DataError
+from penstock.transforms.pairs import split_pair
 from penstock.transforms.requirements import (
     is_map,
     java_class,
@@ -31,8 +32,7 @@ _PURPOSE: Final = "field replacement"
 def _pairs(name: str, value: object) -> dict[str, str]:
     found: dict[str, str] = {}
     for mapping in value if isinstance(value, list) else ():
-        # Java's split() forgets empty pieces at the end.
-        old, *new = mapping.rstrip(":").split(":")
+        old, *new = split_pair(mapping)
         if len(new) != 1:
             raise invalid(name, value, f"Invalid rename mapping: {mapping}")
         found[old] = new[0]

@@ -24,6 +24,7 @@ _VARIANT_CLASSES: Final[tuple[tuple[str, str], ...]] = (
     ("DOUBLE", "java.lang.Double"),
     ("FLOAT", "java.lang.Float"),
     ("BINARY", "[B"),
+    ("TIMESTAMP", "java.util.Date"),
     ("VOID", "null"),
 )
 _OTHER_CLASS: Final = "java.lang.Object"
@@ -74,7 +75,7 @@ def variant_map(part: Part) -> Column:
     return F.try_variant_get(part.column, "$", "map<string,variant>")
 
 
-def variant_class(part: Part) -> Column:
+def variant_class(value: Column) -> Column:
     """The class of Java's object for data without a schema; the text "null" for null."""
     from pyspark.sql import functions as F
 
@@ -86,7 +87,7 @@ def variant_class(part: Part) -> Column:
             found = F.when(shown.startswith(prefix), F.lit(name)).otherwise(found)
         return found
 
-    return let(F.coalesce(F.schema_of_variant(part.column), F.lit("VOID")), named)
+    return let(F.coalesce(F.schema_of_variant(value), F.lit("VOID")), named)
 
 
 def require_map_or_null(envelope: Envelope, part: Part, purpose: str) -> Envelope:
@@ -95,7 +96,7 @@ def require_map_or_null(envelope: Envelope, part: Part, purpose: str) -> Envelop
 
     from penstock.columns.faults import fail
 
-    message = F.concat(F.lit(not_a_map(purpose, "")), variant_class(part))
+    message = F.concat(F.lit(not_a_map(purpose, "")), variant_class(part.column))
     return fail(envelope, ~is_null(part) & ~is_map(part), message)
 
 

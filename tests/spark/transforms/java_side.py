@@ -46,8 +46,26 @@ public class JavaSide {
 
     private String write(Schema schema, Object value) {
         if (value == null) return null;
-        byte[] bytes = (schema == null ? plain : typed).fromConnectData("t", schema, value);
+        Object data = schema == null ? withoutDates(value) : value;
+        byte[] bytes = (schema == null ? plain : typed).fromConnectData("t", schema, data);
         return new String(bytes, java.nio.charset.StandardCharsets.UTF_8);
+    }
+
+    // JsonConverter writes no Date that has no schema; this is how Spark shows a timestamp.
+    private Object withoutDates(Object value) {
+        if (value instanceof Map) {
+            Map shown = new HashMap();
+            for (Iterator all = ((Map) value).entrySet().iterator(); all.hasNext(); ) {
+                Map.Entry each = (Map.Entry) all.next();
+                shown.put(each.getKey(), withoutDates(each.getValue()));
+            }
+            return shown;
+        }
+        if (!(value instanceof java.util.Date)) return value;
+        java.text.SimpleDateFormat format =
+            new java.text.SimpleDateFormat("yyyy-MM-dd HH:mm:ss.SSS");
+        format.setTimeZone(TimeZone.getTimeZone("UTC"));
+        return format.format((java.util.Date) value).replaceAll("\\\\.?0*$", "") + "+00:00";
     }
 
     private ConnectRecord record(Map in) {

@@ -11,6 +11,7 @@ from pyspark.sql.types import StructType
 
 from penstock.columns.types import spark_type
 from penstock.data.schema import Field, Schema, SchemaType
+from penstock.java_numbers import to_float32
 from penstock.plan.pipeline import HEADERS_TYPE
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def schema_of(document: dict[str, Any]) -> Schema:
         version=document.get("version"),
         doc=document.get("doc"),
         parameters=tuple(sorted(document.get("parameters", {}).items())),
-        default=document.get("default"),
+        default=_default(document),
         fields=tuple(Field(each["field"], schema_of(each)) for each in document.get("fields", ())),
         key_schema=schema_of(document["keys"]) if "keys" in document else None,
         value_schema=(
@@ -35,6 +36,14 @@ def schema_of(document: dict[str, Any]) -> Schema:
             else None
         ),
     )
+
+
+def _default(document: dict[str, Any]) -> Any:
+    """Numbers that JSON does not have come as texts; a float has more digits than its text."""
+    found = document.get("default")
+    if found is None or document["type"] not in ("float", "double"):
+        return found
+    return to_float32(float(found)) if document["type"] == "float" else float(found)
 
 
 @dataclass(frozen=True, slots=True)

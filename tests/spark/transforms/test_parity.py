@@ -12,13 +12,13 @@ from pyspark.sql import functions as F
 
 from penstock.plan.chain import Chain
 from penstock.plugins import Plugins
-from tests.spark.transforms.java_side import JavaSide
 from tests.spark.transforms.records import CaseRecord, frame_of, payloads, schema_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from penstock.data.schema import Schema
+    from tests.spark.transforms.java_side import JavaSide
 
 CASES = Path(__file__).parents[2] / "cases" / "transforms"
 
@@ -33,11 +33,6 @@ def load_cases(kind: str) -> list[Any]:
                 for case in document["cases"]
             ]
     return found
-
-
-@pytest.fixture(scope="module")
-def java(spark: SparkSession) -> JavaSide:
-    return JavaSide.load(spark)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -149,8 +144,8 @@ def test_predicates(
 @pytest.mark.parametrize(
     "name",
     [
-        "extract_field", "flatten", "hoist_field", "insert_field", "mask_field", "replace_field",
-        "set_schema_metadata", "value_to_key",
+        "cast", "extract_field", "flatten", "hoist_field", "insert_field", "mask_field",
+        "replace_field", "set_schema_metadata", "timestamp_converter", "value_to_key",
     ],
 )  # fmt: skip
 def test_both_outcomes_are_covered(name: str) -> None:

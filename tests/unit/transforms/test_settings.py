@@ -10,6 +10,7 @@ import pytest
 from penstock.api import ColumnTransformation
 from penstock.errors import ConfigError
 from penstock.plugins import BUILT_IN
+from penstock.transforms.cast import CastKey, CastValue
 from penstock.transforms.drop_headers import DropHeaders
 from penstock.transforms.extract_field import ExtractFieldValue
 from penstock.transforms.flatten import FlattenKey
@@ -21,7 +22,26 @@ from penstock.transforms.predicates import HasHeaderKey, TopicNameMatches
 from penstock.transforms.regex_router import RegexRouter
 from penstock.transforms.replace_field import ReplaceFieldKey
 from penstock.transforms.set_schema_metadata import SetSchemaMetadataValue
+from penstock.transforms.timestamp_converter import (
+    TimestampConverterKey,
+    TimestampConverterValue,
+)
+from penstock.transforms.timestamp_router import TimestampRouter
 from penstock.transforms.value_to_key import ValueToKey
+
+NO_TYPE = (
+    "Invalid value java.lang.IllegalArgumentException: No enum constant"
+    " org.apache.kafka.connect.data.Schema.Type.{} for configuration"
+    " Invalid type found in casting spec: {}"
+)
+BAD_PATTERN = (
+    "Invalid value java.lang.IllegalArgumentException: {} for configuration TimestampConverter"
+    " requires a SimpleDateFormat-compatible pattern for string timestamps: {}"
+)
+REFUSED = (
+    "Invalid value {} for configuration {}:"
+    " The letter {} is not supported in patterns; refused are Y, w, W and F"
+)
 
 
 @pytest.mark.parametrize(
@@ -120,6 +140,87 @@ from penstock.transforms.value_to_key import ValueToKey
         ),
         (ValueToKey, {}, 'Missing required configuration "fields" which has no default value.'),
         (ValueToKey, {"fields": ""}, "Invalid value [] for configuration fields: Empty list"),
+        (
+            CastValue,
+            {},
+            'Missing required configuration "spec" which has no default value.',
+        ),
+        (CastValue, {"spec": ""}, "Must specify at least one field to cast."),
+        (CastValue, {"spec": "a:int7"}, NO_TYPE.format("INT7", "int7")),
+        (CastKey, {"spec": " a : Float "}, NO_TYPE.format("FLOAT", "Float")),
+        (CastKey, {"spec": "a:"}, NO_TYPE.format("A", "a")),
+        (
+            CastValue,
+            {"spec": "a:int8:b"},
+            "Invalid value [a:int8:b] for configuration renames: Invalid rename mapping: a:int8:b",
+        ),
+        *[
+            (
+                CastValue,
+                {"spec": spec},
+                f"Cast transformation does not support casting to {name}; supported types are"
+                " [INT8, INT16, INT32, INT64, FLOAT32, FLOAT64, BOOLEAN, STRING]",
+            )
+            for spec, name in (("a:bytes", "BYTES"), ("struct", "STRUCT"), ("a:Map", "MAP"))
+        ],
+        (
+            CastValue,
+            {"spec": "int8,a:int8"},
+            "Cast transformations that specify a type to cast the entire value to may only"
+            " specify a single cast in their spec",
+        ),
+        (
+            TimestampConverterValue,
+            {"target.type": "date"},
+            "Invalid value date for configuration target.type:"
+            " String must be one of: string, unix, Date, Time, Timestamp",
+        ),
+        (
+            TimestampConverterValue,
+            {"target.type": "unix", "unix.precision": "hours"},
+            "Invalid value hours for configuration unix.precision:"
+            " String must be one of: nanoseconds, microseconds, milliseconds, seconds",
+        ),
+        *[
+            (
+                TimestampConverterKey,
+                {"target.type": "string", **given},
+                "TimestampConverter requires format option to be specified when using string"
+                " timestamps",
+            )
+            for given in ({}, {"format": " "})
+        ],
+        *[
+            (
+                TimestampConverterValue,
+                {"target.type": "string", "format": pattern},
+                BAD_PATTERN.format(words, pattern),
+            )
+            for pattern, words in (
+                ("yyyy-b", "Illegal pattern character 'b'"),
+                ("yyyy 'o''clock", "Unterminated quote"),
+                ("'''", "Unterminated quote"),
+                ("XXXX", "invalid ISO 8601 format: length=4"),
+            )
+        ],
+        *[
+            (
+                TimestampConverterValue,
+                {"target.type": "Date", "format": pattern},
+                REFUSED.format(pattern, "format", letter),
+            )
+            for pattern, letter in (("YYYY-MM-dd", "Y"), ("yyyy-ww", "w"), ("W F", "W"))
+        ],
+        (
+            TimestampRouter,
+            {"timestamp.format": "yyyy-F"},
+            REFUSED.format("yyyy-F", "timestamp.format", "F"),
+        ),
+        (
+            TimestampRouter,
+            {"timestamp.format": "T"},
+            "Invalid value T for configuration timestamp.format: Illegal pattern character 'T'",
+        ),
     ],
 )
 def test_refused(plugin: type[ColumnTransformation], config: dict[str, str], message: str) -> None:

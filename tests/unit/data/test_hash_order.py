@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.herder.hash_order import hash_order
+from penstock.data.hash_order import hash_order
 
 
 def test_keys_come_as_from_a_java_hash_map() -> None:

@@ -1,0 +1,239 @@
+"""Cast: other types for fields, or for the whole key or value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from penstock.api.envelope import Envelope, Part
+from penstock.api.plugin import CONNECT_VERSION, Side
+from penstock.api.transform import ColumnTransformation
+from penstock.config import Config, Importance, Type, invalid, key, rule
+from penstock.data.hash_order import hash_order
+from penstock.data.schema import DATE, DECIMAL, TIME, TIMESTAMP, Field, Schema, SchemaType
+from penstock.errors import ConfigError, DataError
+from penstock.transforms.pairs import split_pair
+from penstock.transforms.requirements import is_map, require_map_or_null, variant_map
+from penstock.transforms.structs import field_value, struct_of, with_entries
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+    from penstock.columns.faults import Outcome
+
+_PURPOSE: Final = "cast types"
+_WHOLE: Final = None
+_TARGETS: Final = tuple(
+    kind
+    for kind in SchemaType
+    if kind not in (SchemaType.BYTES, SchemaType.ARRAY, SchemaType.MAP, SchemaType.STRUCT)
+)
+#: What String.trim() takes off.
+_BLANK: Final = "".join(map(chr, range(0x21)))
+
+Casts = Mapping[str | None, SchemaType]
+
+
+def _casts(name: str, value: object) -> Casts:
+    """The targets by field; that of the whole value has no name."""
+    mappings = value if isinstance(value, list) else []
+    if not mappings:
+        raise _wrong(name, "Must specify at least one field to cast.")
+    found: dict[str | None, SchemaType] = {}
+    for mapping in mappings:
+        *field, target = split_pair(mapping)
+        if len(field) > 1:
+            # The key is wrong and so in Kafka.
+            raise invalid("renames", value, f"Invalid rename mapping: {mapping}")
+        found[field[0].strip(_BLANK) if field else _WHOLE] = _target(name, target.strip(_BLANK))
+    if _WHOLE in found and len(mappings) > 1:
+        words = (
+            "Cast transformations that specify a type to cast the entire value to may only"
+            " specify a single cast in their spec"
+        )
+        raise _wrong(name, words)
+    return found
+
+
+def _target(name: str, text: str) -> SchemaType:
+    kind = SchemaType.__members__.get(text.upper())
+    if kind is None:
+        # Kafka hands the exception over as the value and the words as the key.
+        words = (
+            "Invalid value java.lang.IllegalArgumentException: No enum constant"
+            f" org.apache.kafka.connect.data.Schema.Type.{text.upper()}"
+            f" for configuration Invalid type found in casting spec: {text}"
+        )
+        raise _wrong(name, words)
+    if kind not in _TARGETS:
+        known = ", ".join(each.name for each in _TARGETS)
+        words = (
+            f"Cast transformation does not support casting to {kind.name};"
+            f" supported types are [{known}]"
+        )
+        raise _wrong(name, words)
+    return kind
+
+
+def _wrong(name: str, words: str) -> ConfigError:
+    return ConfigError(words, {name: (words,)})
+
+
+def _check_casts(name: str, value: object) -> None:
+    _casts(name, value)
+
+
+class CastConfig(Config):
+    """Keys of Cast."""
+
+    spec: list[str] = key(
+        Type.LIST,
+        importance=Importance.HIGH,
+        valid=rule(
+            _check_casts, "list of colon-delimited pairs, e.g. <code>foo:bar,abc:xyz</code>"
+        ),
+        doc="Fields and the types they get, as pairs field:type; or one type for the whole key or"
+        " value. The types are int8, int16, int32, int64, float32, float64, boolean and string."
+        " Bytes can only become a string, in base64.",
+    )
+    replace_null_with_default: bool = key(
+        Type.BOOLEAN,
+        default=True,
+        doc="Whether fields that are null and have a default get their default.",
+    )
+
+
+class Cast(ColumnTransformation):
+    """Change the type of fields or of all the data. Use CastKey or CastValue."""
+
+    Config = CastConfig
+    version = CONNECT_VERSION
+    side: ClassVar[Side]
+
+    def __init__(self, config: CastConfig) -> None:
+        super().__init__(config)
+        self._casts = _casts("spec", self.config.spec)
+
+    def columns(self, envelope: Envelope) -> Envelope:
+        part = envelope.part(self.side)
+        if part.schema is None:
+            return self._without_schema(envelope, part)
+        return self._with_schema(envelope, part, part.schema)
+
+    def _with_schema(self, envelope: Envelope, part: Part, schema: Schema) -> Envelope:
+        from penstock.columns.faults import fail, with_outcome
+        from penstock.transforms.cast_values import cast
+
+        whole = self._casts.get(_WHOLE)
+        try:
+            result = self._struct_schema(schema) if whole is None else _whole_schema(schema, whole)
+        except DataError as error:
+            return fail(envelope, part.column.isNotNull(), str(error))
+        if whole is None:
+            return self._with_fields(envelope, part, schema, result)
+        return with_outcome(envelope, self.side, cast(schema, part.column, whole), result)
+
+    def _with_fields(
+        self, envelope: Envelope, part: Part, schema: Schema, result: Schema
+    ) -> Envelope:
+        from penstock.columns.faults import fail_by
+
+        outcomes = {field.name: self._field(part.column, field) for field in schema.fields}
+        for each in outcomes.values():
+            envelope = fail_by(envelope, each)
+        columns = [(name, each.value) for name, each in outcomes.items()]
+        struct = struct_of(part.column.isNotNull(), columns)
+        return envelope.with_part(self.side, Part(struct, result))
+
+    def _field(self, value: Column, field: Field) -> Outcome:
+        from pyspark.sql import functions as F
+
+        from penstock.columns.faults import Outcome
+        from penstock.transforms.cast_values import cast
+
+        column = field_value(value, field, replace_null=self.config.replace_null_with_default)
+        target = self._casts.get(field.name)
+        if target is None:
+            return Outcome(column)
+        # A struct that is null has no fields, not even those with a default.
+        return cast(field.schema, F.when(value.isNotNull(), column), target)
+
+    def _struct_schema(self, schema: Schema) -> Schema:
+        if schema.type is not SchemaType.STRUCT:
+            raise DataError("Cannot list fields on non-struct type")
+        fields = [self._field_schema(field) for field in schema.fields]
+        # Kafka would cast the default of the struct too.
+        _check_default(schema)
+        return replace(schema, fields=tuple(fields))
+
+    def _field_schema(self, field: Field) -> Field:
+        target = self._casts.get(field.name)
+        if target is None:
+            return field
+        default = _cast_default(field.schema, target)
+        return Field(field.name, Schema(target, optional=field.schema.optional, default=default))
+
+    def _without_schema(self, envelope: Envelope, part: Part) -> Envelope:
+        from pyspark.sql import functions as F
+
+        from penstock.columns.faults import fail_by, with_outcome
+        from penstock.transforms.cast_values import cast_variant
+
+        whole = self._casts.get(_WHOLE)
+        if whole is not None:
+            return with_outcome(envelope, self.side, cast_variant(part.column, whole), None)
+        envelope = require_map_or_null(envelope, part, _PURPOSE)
+        found = variant_map(part)
+        values = {}
+        # The first fault is told, and Java goes through the fields in the order of a HashMap.
+        for name in hash_order(name for name in self._casts if name is not None):
+            outcome = cast_variant(F.try_element_at(found, F.lit(name)), self._casts[name])
+            envelope = fail_by(envelope, outcome)
+            values[name] = outcome.value
+        changed = F.to_variant_object(with_entries(found, values))
+        column = F.when(is_map(part), changed).otherwise(part.column)
+        return envelope.with_part(self.side, Part(column, None))
+
+
+def _whole_schema(schema: Schema, target: SchemaType) -> Schema:
+    default = _cast_default(schema, target)
+    if default is not None and schema.name in (DATE, DECIMAL, TIME, TIMESTAMP):
+        # The name stays, and with it what Java wants a default to be.
+        raise DataError("Invalid default value")
+    return replace(
+        schema, type=target, default=default, fields=(), key_schema=None, value_schema=None
+    )
+
+
+def _cast_default(schema: Schema, target: SchemaType) -> Any:
+    if schema.default is None:
+        return None
+    from penstock.columns.constants import constant
+    from penstock.columns.literals import literal
+    from penstock.transforms.cast_values import cast
+
+    _check_default(schema)
+    return constant(cast(schema, literal(schema, schema.default), target))
+
+
+def _check_default(schema: Schema) -> None:
+    from penstock.transforms.cast_values import unsupported
+
+    wrong = None if schema.default is None else unsupported(schema.type)
+    if wrong is not None:
+        raise DataError(wrong)
+
+
+class CastKey(Cast):
+    """Cast for the key."""
+
+    java_name = "org.apache.kafka.connect.transforms.Cast$Key"
+    side = Side.KEY
+
+
+class CastValue(Cast):
+    """Cast for the value."""
+
+    java_name = "org.apache.kafka.connect.transforms.Cast$Value"
+    side = Side.VALUE

@@ -1,0 +1,215 @@
+"""TimestampConverter: moments as texts, numbers or Connect's own types."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from penstock.api.envelope import Envelope, Part
+from penstock.api.plugin import CONNECT_VERSION, Side
+from penstock.api.transform import ColumnTransformation
+from penstock.config import Config, Importance, Type, key, one_of, rule
+from penstock.data.schema import (
+    Field,
+    Schema,
+    SchemaType,
+    Struct,
+    date_schema,
+    time_schema,
+    timestamp_schema,
+)
+from penstock.data.simple_date_format import pieces_of
+from penstock.errors import ConfigError, DataError
+from penstock.transforms.date_pattern import PATTERN_DOC, check_letters, java_pattern_error
+from penstock.transforms.requirements import (
+    is_map,
+    not_a_struct,
+    require_map_or_null,
+    variant_map,
+)
+from penstock.transforms.structs import field_value, struct_of, with_entries
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+    from penstock.columns.faults import Outcome
+    from penstock.transforms.moments import MomentConverter
+
+_PURPOSE: Final = "converting timestamp formats"
+_TARGET_SCHEMAS: Final = {
+    "string": Schema(SchemaType.STRING),
+    "unix": Schema(SchemaType.INT64),
+    "Date": date_schema(),
+    "Time": time_schema(),
+    "Timestamp": timestamp_schema(),
+}
+
+
+def _check_format(name: str, value: object) -> None:
+    pattern = str(value)
+    wrong = java_pattern_error(pattern)
+    if wrong is not None:
+        # Kafka hands the exception over as the value and the words as the key.
+        words = (
+            f"Invalid value java.lang.IllegalArgumentException: {wrong} for configuration"
+            " TimestampConverter requires a SimpleDateFormat-compatible pattern for string"
+            f" timestamps: {pattern}"
+        )
+        raise ConfigError(words, {name: (words,)})
+    check_letters(name, pattern)
+
+
+class TimestampConverterConfig(Config):
+    """Keys of TimestampConverter."""
+
+    field: str = key(
+        Type.STRING,
+        default="",
+        importance=Importance.HIGH,
+        doc="The field to convert; empty if the whole key or value is a timestamp.",
+    )
+    target_type: str = key(
+        Type.STRING,
+        importance=Importance.HIGH,
+        valid=one_of(*_TARGET_SCHEMAS),
+        doc="What becomes of the timestamp: string, unix, Date, Time or Timestamp.",
+    )
+    format: str = key(
+        Type.STRING,
+        default="",
+        valid=rule(_check_format, "pattern of SimpleDateFormat"),
+        doc=f"How texts are written and read. {PATTERN_DOC} Names of zones other than UTC and GMT"
+        " can't be read, nor can texts that tell the day by its week only.",
+    )
+    unix_precision: str = key(
+        Type.STRING,
+        default="milliseconds",
+        importance=Importance.LOW,
+        valid=one_of("nanoseconds", "microseconds", "milliseconds", "seconds"),
+        doc="What numbers count since 1970, both read and written. All is kept in milliseconds in"
+        " between, so what is finer is lost.",
+    )
+    replace_null_with_default: bool = key(
+        Type.BOOLEAN,
+        default=True,
+        doc="Whether fields that are null and have a default get their default.",
+    )
+
+
+class TimestampConverter(ColumnTransformation):
+    """Convert a timestamp. Use TimestampConverterKey or TimestampConverterValue."""
+
+    Config = TimestampConverterConfig
+    version = CONNECT_VERSION
+    side: ClassVar[Side]
+
+    def __init__(self, config: TimestampConverterConfig) -> None:
+        super().__init__(config)
+        if self.config.target_type == "string" and not self.config.format.strip():
+            words = (
+                "TimestampConverter requires format option to be specified when using string"
+                " timestamps"
+            )
+            raise ConfigError(words, {"format": (words,)})
+
+    def columns(self, envelope: Envelope) -> Envelope:
+        part = envelope.part(self.side)
+        if part.schema is None:
+            return self._without_schema(envelope, part)
+        try:
+            return self._with_schema(envelope, part, part.schema)
+        except DataError as error:
+            from penstock.columns.faults import fail
+
+            return fail(envelope, part.column.isNotNull(), str(error))
+
+    def _converter(self) -> MomentConverter:
+        from penstock.transforms.moments import MomentConverter
+
+        config = self.config
+        pieces = pieces_of(config.format) if config.format.strip() else None
+        return MomentConverter(config.target_type, config.format, pieces, config.unix_precision)
+
+    def _with_schema(self, envelope: Envelope, part: Part, schema: Schema) -> Envelope:
+        from penstock.columns.faults import with_outcome
+
+        if not self.config.field:
+            outcome = self._converter().typed(schema, part.column)
+            return with_outcome(envelope, self.side, outcome, self._target(schema))
+        if wrong := not_a_struct(schema, _PURPOSE):
+            raise DataError(wrong)
+        outcome = self._struct(part.column, schema)
+        return with_outcome(envelope, self.side, outcome, self._struct_schema(schema))
+
+    def _struct(self, struct: Column, schema: Schema) -> Outcome:
+        from pyspark.sql import functions as F
+
+        from penstock.columns.faults import Outcome
+
+        present, fault = struct.isNotNull(), None
+        columns = []
+        for field in schema.fields:
+            value = field_value(struct, field, replace_null=self.config.replace_null_with_default)
+            if field.name == self.config.field:
+                # A struct that is null has no fields, not even those with a default.
+                outcome = self._converter().typed(field.schema, F.when(present, value))
+                value, fault = outcome.value, outcome.fault
+            columns.append((field.name, value))
+        return Outcome(struct_of(present, columns), fault)
+
+    def _target(self, schema: Schema) -> Schema:
+        return replace(_TARGET_SCHEMAS[self.config.target_type], optional=schema.optional)
+
+    def _struct_schema(self, schema: Schema) -> Schema:
+        fields = tuple(
+            Field(field.name, self._target(field.schema))
+            if field.name == self.config.field
+            else field
+            for field in schema.fields
+        )
+        result = replace(schema, fields=fields, default=None)
+        return replace(result, default=self._default(schema, result))
+
+    def _default(self, schema: Schema, result: Schema) -> Struct | None:
+        """The default of a struct, converted as every value is."""
+        if schema.default is None:
+            return None
+        from penstock.columns.constants import constant
+        from penstock.columns.literals import literal
+
+        values = {name: schema.default[name] for name in schema.default}
+        field = schema.field(self.config.field)
+        if field is not None:
+            default = literal(field.schema, values[field.name])
+            values[field.name] = constant(self._converter().typed(field.schema, default))
+        return Struct(result, values)
+
+    def _without_schema(self, envelope: Envelope, part: Part) -> Envelope:
+        from pyspark.sql import functions as F
+
+        from penstock.columns.faults import Outcome, with_outcome
+
+        name = self.config.field
+        if not name:
+            outcome = self._converter().untyped(part.column)
+            return with_outcome(envelope, self.side, outcome, None)
+        envelope = require_map_or_null(envelope, part, _PURPOSE)
+        found = variant_map(part)
+        outcome = self._converter().untyped(F.try_element_at(found, F.lit(name)))
+        changed = F.to_variant_object(with_entries(found, {name: outcome.value}))
+        column = F.when(is_map(part), changed).otherwise(part.column)
+        return with_outcome(envelope, self.side, Outcome(column, outcome.fault), None)
+
+
+class TimestampConverterKey(TimestampConverter):
+    """TimestampConverter for the key."""
+
+    java_name = "org.apache.kafka.connect.transforms.TimestampConverter$Key"
+    side = Side.KEY
+
+
+class TimestampConverterValue(TimestampConverter):
+    """TimestampConverter for the value."""
+
+    java_name = "org.apache.kafka.connect.transforms.TimestampConverter$Value"
+    side = Side.VALUE
