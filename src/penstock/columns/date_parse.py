@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F
 
-from penstock.columns.bound import bound
 from penstock.columns.calendar import day_of, epoch_day, millis_of, truncated_div
 from penstock.columns.java_casts import int_value
+from penstock.columns.let import let
 from penstock.data.java_text import MILLIS_OF_DAY
 from penstock.data.simple_date_format import (
     ERAS,
@@ -54,8 +54,8 @@ def parsed(text: Column, pieces: Sequence[Piece]) -> Column:
     # One match for all fields: their texts never have the bar that is put between them.
     marks = "|".join(f"${number}" for number in range(1, len(fields) + 1))
     texts = F.split(F.regexp_replace(text, _expression(pieces) + r"[\s\S]*", marks), r"\|")
-    numbers = bound(texts, lambda found: _numbers(found, fields))
-    moment = bound(numbers, lambda found: _millis(_calendar(found, fields)))
+    numbers = let(texts, lambda found: _numbers(found, fields))
+    moment = let(numbers, lambda found: _millis(_calendar(found, fields)))
     return F.when(matches(text, pieces), moment)
 
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F
 
-from penstock.columns.bound import bound
 from penstock.columns.calendar import day_of, truncated_div
 from penstock.columns.date_format import formatted
 from penstock.columns.date_parse import matches, parsed
 from penstock.columns.faults import Outcome
 from penstock.columns.java_casts import GREATEST_LONG, narrowed, times_saturated
+from penstock.columns.let import let
 from penstock.data.java_text import MILLIS_OF_DAY
 from penstock.data.schema import DATE, TIME, TIMESTAMP, Schema, SchemaType
 from penstock.errors import DataError
@@ -59,7 +59,7 @@ class MomentConverter:
         """
         found = self._read(schema, value)
         if schema.type is SchemaType.STRING:
-            return Outcome(bound(found.value, self._written), found.fault)
+            return Outcome(let(found.value, self._written), found.fault)
         return Outcome(self._written(found.value), found.fault)
 
     def untyped(self, value: Column) -> Outcome:
@@ -82,9 +82,9 @@ class MomentConverter:
         fault = F.coalesce(
             F.when(shown == "STRING", read.fault),
             F.when(value.isNotNull() & ~shown.isin(*_TIMES), wrong),
-            bound(millis, self._too_far),
+            let(millis, self._too_far),
         )
-        return Outcome(bound(millis, self._untyped_target), fault)
+        return Outcome(let(millis, self._untyped_target), fault)
 
     def _read(self, schema: Schema, value: Column) -> Outcome:
         if schema.name in (DATE, TIME, TIMESTAMP):
