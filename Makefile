@@ -35,7 +35,8 @@ format: $(VENV)/.installed-dev ## Format the code and fix what can be fixed
 	$(BIN)/ruff check --fix --exit-zero .
 	$(BIN)/ruff format .
 
-parity: $(VENV)/.installed-dev packages ## Generated records through Kafka's transformations and ours (ARGS="--cases 20000 --seed 1 --only Cast")
+parity: $(VENV)/.installed-dev packages ## All cases, and generated records, through Kafka's transformations and ours (ARGS="--cases 20000 --seed 1 --only Cast")
+	@PENSTOCK_ALL_CASES=1 $(BIN)/python -m pytest -q tests/spark/transforms/test_parity.py
 	@$(BIN)/python -m tests.spark.transforms.generated.parity $(ARGS)
 
 bench: $(VENV)/.installed-dev ## The benchmark, against the real Kafka Connect where it has a counterpart

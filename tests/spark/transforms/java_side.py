@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -129,6 +130,9 @@ class JavaSide:
 
     jvm: Any
     compiled: Any
+    #: A map in one call, as text, where py4j makes a call for each of its entries.
+    mapper: Any
+    map_class: Any
 
     @classmethod
     def load(cls, spark: SparkSession) -> JavaSide:
@@ -146,12 +150,16 @@ class JavaSide:
         found = compiler.getClassLoader().loadClass("JavaSide")
         nothing = gateway.new_array(jvm.java.lang.Class, 0)
         made = found.getDeclaredConstructor(nothing)
-        return cls(jvm, made.newInstance(gateway.new_array(jvm.java.lang.Object, 0)))
+        compiled = made.newInstance(gateway.new_array(jvm.java.lang.Object, 0))
+        mapper = jvm.com.fasterxml.jackson.databind.ObjectMapper()
+        return cls(jvm, compiled, mapper, jvm.java.lang.Class.forName("java.util.HashMap"))
 
     def transform(
         self, name: str, config: Mapping[str, str], record: Mapping[str, str | None]
     ) -> dict[str, str | None]:
-        return dict(self.compiled.transform(name, self._map(config), self._map(record)))
+        answer = self.compiled.transform(name, self._map(config), self._map(record))
+        found: dict[str, str | None] = json.loads(self.mapper.writeValueAsString(answer))
+        return found
 
     def test(self, name: str, config: Mapping[str, str], record: Mapping[str, str | None]) -> bool:
         return bool(self.compiled.test(name, self._map(config), self._map(record)))
@@ -161,7 +169,4 @@ class JavaSide:
         return [str(self.compiled.text(document)) for document in documents]
 
     def _map(self, entries: Mapping[str, str | None]) -> Any:
-        made = self.jvm.java.util.HashMap()
-        for name, text in entries.items():
-            made.put(name, text)
-        return made
+        return self.mapper.readValue(json.dumps(dict(entries)), self.map_class)

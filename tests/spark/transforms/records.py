@@ -6,13 +6,13 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from penstock.columns.types import spark_type
 from penstock.data.schema import Field, Schema, SchemaType
 from penstock.java_numbers import to_float32
-from penstock.plan.pipeline import HEADERS_TYPE
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -76,29 +76,39 @@ def _text(number: int | None) -> str | None:
     return None if number is None else str(number)
 
 
+_HEADERS = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
+
+
 def frame_of(
-    spark: SparkSession, records: list[CaseRecord], side: str, schema: Schema | None
+    spark: SparkSession,
+    records: list[CaseRecord],
+    side: str,
+    schema: Schema | None,
+    *,
+    folded: bool = False,
 ) -> DataFrame:
-    """The records as rows in flight, in order, with their number as a further column."""
-    rows = [
-        (
-            place,
-            record.topic,
-            record.partition,
-            record.offset,
-            record.timestamp,
-            [(name, bytearray(b"x")) for name in record.headers],
-            None if record.payload is None else json.dumps(record.payload),
-        )
-        for place, record in enumerate(records)
-    ]
-    frame = spark.createDataFrame(
-        rows,
-        f"place int, topic string, partition int, offset long, timestamp long,"
-        f" headers {HEADERS_TYPE}, payload string",
+    """The records as rows in flight, in order, with their number as a further column.
+
+    `folded`: Spark's optimizer computes whatever is selected from it, without a job.
+    """
+    headers = [[{"key": name, "value": b"x"} for name in each.headers] for each in records]
+    payloads = [None if each.payload is None else json.dumps(each.payload) for each in records]
+    table = pa.table(
+        {
+            "place": pa.array(range(len(records)), pa.int32()),
+            "topic": pa.array([each.topic for each in records], pa.string()),
+            "partition": pa.array([each.partition for each in records], pa.int32()),
+            "offset": pa.array([each.offset for each in records], pa.int64()),
+            "timestamp": pa.array([each.timestamp for each in records], pa.int64()),
+            "headers": pa.array(headers, _HEADERS),
+            "payload": pa.array(payloads, pa.string()),
+        }
     )
+    frame = spark.createDataFrame(table)
+    if not folded:
+        frame = frame.coalesce(1)
     other = "value" if side == "key" else "key"
-    return frame.coalesce(1).select(
+    return frame.select(
         "place", "topic", "partition", "offset", "timestamp", "headers",
         F.lit(None).cast("struct<stage:string,class:string,message:string>").alias("fault"),
         data_of(F.col("payload"), schema).alias(side),
