@@ -14,8 +14,8 @@ from penstock.transforms.headers import appended
 from penstock.transforms.requirements import (
     is_map,
     is_null,
-    not_a_map,
     not_a_struct,
+    require_data,
     require_map_or_null,
     variant_map,
 )
@@ -79,7 +79,7 @@ class HeaderFrom(ColumnTransformation):
     def _with_schema(self, envelope: Envelope, part: Part, schema: Schema) -> Envelope:
         from penstock.columns.faults import fail
 
-        envelope = fail(envelope, is_null(part), self._nothing(envelope, schema))
+        envelope = require_data(envelope, part, self._purpose)
         if wrong := not_a_struct(schema, self._purpose):
             return fail(envelope, ~is_null(part), wrong)
         headers = []
@@ -104,21 +104,10 @@ class HeaderFrom(ColumnTransformation):
     def _value(self, value: Column, field: Field) -> Column:
         return field_value(value, field, replace_null=self.config.replace_null_with_default)
 
-    def _nothing(self, envelope: Envelope, schema: Schema | None) -> Column:
-        from pyspark.sql import functions as F
-
-        struct = f"Only Struct objects supported for [{self._purpose}], found: null"
-        # What Kafka has no bytes for has no schema either, whatever other records have.
-        bare = not_a_map(self._purpose, "null")
-        has_schema = envelope.offset.isNull() & F.lit(schema is not None)
-        return F.when(has_schema, F.lit(struct)).otherwise(F.lit(bare))
-
     def _without_schema(self, envelope: Envelope, part: Part) -> Envelope:
         from pyspark.sql import functions as F
 
-        from penstock.columns.faults import fail
-
-        envelope = fail(envelope, is_null(part), self._nothing(envelope, None))
+        envelope = require_data(envelope, part, self._purpose)
         envelope = require_map_or_null(envelope, part, self._purpose)
         found = variant_map(part)
         headers = [

@@ -101,10 +101,21 @@ def require_map_or_null(envelope: Envelope, part: Part, purpose: str) -> Envelop
 
 
 def require_data(envelope: Envelope, part: Part, purpose: str) -> Envelope:
-    """A fault for null. A null has no schema in Java, so it is told as what is no map."""
+    """A fault for null.
+
+    What Kafka has no bytes for has no schema in Java, so in a sink null is told as what is no map,
+    whatever other records have. A source may give null a schema, and ours all do.
+    """
+    from pyspark.sql import functions as F
+
     from penstock.columns.faults import fail
 
-    return fail(envelope, is_null(part), not_a_map(purpose, "null"))
+    bare = not_a_map(purpose, "null")
+    if part.schema is None:
+        return fail(envelope, is_null(part), bare)
+    typed = f"Only Struct objects supported for [{purpose}], found: null"
+    message = F.when(envelope.offset.isNull(), F.lit(typed)).otherwise(F.lit(bare))
+    return fail(envelope, is_null(part), message)
 
 
 def not_a_map(purpose: str, found: str) -> str:

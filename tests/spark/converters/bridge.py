@@ -123,11 +123,18 @@ def _told_scalar(schema: Schema | None, value: Any) -> list[str]:
             return ["BYTES", value.hex()]
         case float():
             return _told_float(schema, value)
-    if schema is not None and schema.name == DATE:
-        return ["DATE", str(value * MILLIS_OF_DAY)]
-    if schema is not None and schema.name in (TIME, TIMESTAMP):
-        return ["DATE", str(value)]
+    # Cast leaves a schema its name when it changes its type.
+    name = None if schema is None or schema.type is not _MOMENTS.get(schema.name) else schema.name
+    if name is not None:
+        return ["DATE", str(value * MILLIS_OF_DAY if name == DATE else value)]
     return [schema.type.name if schema is not None else "INT64", str(value)]
+
+
+_MOMENTS: dict[str | None, SchemaType] = {
+    DATE: SchemaType.INT32,
+    TIME: SchemaType.INT32,
+    TIMESTAMP: SchemaType.INT64,
+}
 
 
 def _told_float(schema: Schema | None, value: float) -> list[str]:
