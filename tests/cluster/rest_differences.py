@@ -293,8 +293,7 @@ DIFFERENCES = (
     ),
     Difference(
         "Lists of plugins and recommended classes differ.",
-        "Penstock comes with the JDBC connectors; transformations that are not built yet are not"
-        " listed.",
+        "Penstock comes with the JDBC connectors, and without those that copy clusters.",
         _other_plugins,
     ),
     Difference(
