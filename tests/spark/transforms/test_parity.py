@@ -26,7 +26,7 @@ CASES = Path(__file__).parents[2] / "cases" / "transforms"
 LONG, STEP = 60, 1 if os.environ.get("PENSTOCK_ALL_CASES") else 3
 
 
-def load_cases(kind: str) -> list[Any]:
+def load_cases(kind: str, step: int = STEP) -> list[Any]:
     found = []
     for path in sorted(CASES.glob("*.json")):
         document = json.loads(path.read_text(encoding="utf-8"))
@@ -34,7 +34,7 @@ def load_cases(kind: str) -> list[Any]:
             cases = document["cases"]
             found += [
                 pytest.param(document, case, id=f"{path.stem}: {case['name']}")
-                for case in cases[:: STEP if len(cases) > LONG else 1]
+                for case in cases[:: step if len(cases) > LONG else 1]
             ]
     return found
 
