@@ -58,8 +58,9 @@ class Target:
 
     def sums(self) -> tuple[int, int, int]:
         """How many rows there are, how many of them are different, and the sum of those."""
-        distinct = f"SELECT DISTINCT id, name FROM {self.table} WHERE name = CONCAT('n', id)"
-        query = f"SELECT (SELECT COUNT(*) FROM {self.table}), COUNT(*), SUM(id) FROM ({distinct}) d"
+        right = "CASE WHEN name = CONCAT('n', id) THEN id END"
+        sums = f"COUNT(*), COUNT(DISTINCT {right}), COALESCE(SUM(DISTINCT {right}), 0)"
+        query = f"SELECT {sums} FROM {self.table}"
         [(rows, different, total)] = self.database.rows(query)
         return int(rows), int(different), int(total)
 
