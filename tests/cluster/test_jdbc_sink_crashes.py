@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from penstock.errors import SetupError
 from penstock.testing.databases import FreshDatabase
 from penstock.testing.processes import alive, descendants
 from penstock.testing.waiting import eventually
@@ -67,8 +68,10 @@ class Target:
     def count(self) -> int:
         try:
             return int(self.database.rows(f"SELECT COUNT(*) FROM {self.table}")[0][0])
-        except Exception:  # noqa: BLE001 - there is no table before the first batch
-            return 0
+        except SetupError as error:
+            if "exist" not in str(error):
+                raise
+            return 0  # There is no table before the first batch.
 
 
 @pytest.fixture

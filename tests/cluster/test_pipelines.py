@@ -196,6 +196,35 @@ def test_schemas_that_change_within_a_topic_keep_their_order(
     assert outbound.read_text().splitlines() == expected
 
 
+def test_headers_that_transformations_write(
+    worker: PenstockWorker, kafka: str, tmp_path: Path, unique: Callable[[str], str]
+) -> None:
+    """With the header converter of the worker, and with one of the connector's own."""
+    inbound = tmp_path / "in.txt"
+    inbound.write_text("one\ntwo\n")
+    chain = {
+        "transforms": "hoist,copy,mark",
+        "transforms.hoist.type": "org.apache.kafka.connect.transforms.HoistField$Value",
+        "transforms.hoist.field": "line",
+        "transforms.copy.type": "org.apache.kafka.connect.transforms.HeaderFrom$Value",
+        "transforms.copy.fields": "line",
+        "transforms.copy.headers": "text",
+        "transforms.copy.operation": "copy",
+        "transforms.mark.type": "org.apache.kafka.connect.transforms.InsertHeader",
+        "transforms.mark.header": "origin",
+        "transforms.mark.value.literal": "file",
+    }
+    simple = {"header.converter": "org.apache.kafka.connect.storage.SimpleHeaderConverter"}
+    typed = b'{"schema":{"type":"string","optional":false},"payload":"%s"}'
+    for more, form in (({}, typed), (simple, b"%s")):
+        topic = unique("headers")
+        worker.rest.create_running(unique("source"), source(inbound, topic) | chain | more)
+        topics.await_values(kafka, topic, 2)
+        assert [record.headers for record in topics.records(kafka, topic)] == [
+            {"text": form % text, "origin": form % b"file"} for text in (b"one", b"two")
+        ]
+
+
 def test_a_sink_finds_new_topics_by_its_pattern(
     worker: PenstockWorker, kafka: str, tmp_path: Path, unique: Callable[[str], str]
 ) -> None:

@@ -10,17 +10,19 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F
 
+from penstock.columns.date_format import formatted
 from penstock.columns.java_text import java_text, variant_text
 from penstock.columns.literals import literal
 from penstock.data.java_text import MILLIS_OF_DAY
-from penstock.data.schema import DATE, TIME, TIMESTAMP, Field, Schema, SchemaType
+from penstock.data.schema import DATE, Field, Schema, SchemaType
+from penstock.data.simple_date_format import pieces_of
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
-# After so many days the calendar repeats itself; Spark's dates end long before Connect's do.
-_CALENDAR_DAYS: Final = 146_097
-_CALENDAR_YEARS: Final = 400
+_TIME: Final = pieces_of("HH:mm:ss.SSS'Z'")
+_DAY: Final = pieces_of("yyyy-MM-dd")
+_MOMENT: Final = pieces_of("yyyy-MM-dd'T'HH:mm:ss.SSS'Z'")
 
 
 def values_text(schema: Schema | None, value: Column) -> Column:
@@ -83,44 +85,25 @@ def _map_text(schema: Schema, value: Column) -> Column:
 
 def _scalar_text(schema: Schema, value: Column) -> Column:
     if schema.type is SchemaType.BYTES and not schema.is_decimal:
-        return F.base64(value)
-    if schema.name == DATE and schema.type is SchemaType.INT32:
-        return _moment_text(value.cast("bigint") * MILLIS_OF_DAY)
-    if schema.name in (TIME, TIMESTAMP):
-        return _moment_text(value.cast("bigint"))
+        return base64_text(value)
+    if schema.is_moment:
+        millis = value.cast("bigint")
+        return moment_text(millis * MILLIS_OF_DAY if schema.name == DATE else millis)
     return F.when(value.isNotNull(), java_text(schema, value))
 
 
-def _moment_text(millis: Column) -> Column:
+def moment_text(millis: Column) -> Column:
     """Java looks at the value, not at its type: early is a time, midnight is a date."""
-    of_day = F.pmod(millis, F.lit(MILLIS_OF_DAY))
-    clock = F.format_string(
-        "%02d:%02d:%02d.%03dZ",
-        _part(of_day, 3_600_000),
-        _part(of_day, 60_000) % 60,
-        _part(of_day, 1000) % 60,
-        of_day % 1000,
+    return (
+        F.when(millis < MILLIS_OF_DAY, formatted(millis, _TIME))
+        .when(millis % MILLIS_OF_DAY == 0, formatted(millis, _DAY))
+        .otherwise(formatted(millis, _MOMENT))
     )
-    date = _date_text(_part(millis - of_day, MILLIS_OF_DAY))
-    text = (
-        F.when(millis < MILLIS_OF_DAY, clock)
-        .when(of_day == 0, date)
-        .otherwise(F.concat(date, F.lit("T"), clock))
-    )
-    return F.when(millis.isNotNull(), text)
 
 
-def _date_text(days: Column) -> Column:
-    of_cycle = F.pmod(days, F.lit(_CALENDAR_DAYS))
-    cycles = _part(days - of_cycle, _CALENDAR_DAYS)
-    date = F.date_add(F.to_date(F.lit("1970-01-01")), of_cycle.cast("int"))
-    year = F.year(date) + cycles * _CALENDAR_YEARS
-    return F.format_string("%04d-%02d-%02d", year, F.month(date), F.dayofmonth(date))
-
-
-def _part(number: Column, size: int) -> Column:
-    """How often a size goes into a whole number."""
-    return F.floor(number / size).cast("bigint")
+def base64_text(raw: Column) -> Column:
+    # Spark breaks the text into lines, Java does not.
+    return F.translate(F.base64(raw), "\r\n", "")
 
 
 def _bare_text(value: Column) -> Column:

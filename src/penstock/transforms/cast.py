@@ -15,7 +15,7 @@ from penstock.data.schema import DATE, DECIMAL, TIME, TIMESTAMP, Field, Schema, 
 from penstock.errors import ConfigError, DataError
 from penstock.transforms.pairs import split_pair
 from penstock.transforms.requirements import is_map, require_map_or_null, variant_map
-from penstock.transforms.structs import field_value, struct_of, with_entries
+from penstock.transforms.structs import field_value, replace_null_key, struct_of, with_entries
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -97,11 +97,7 @@ class CastConfig(Config):
         " value. The types are int8, int16, int32, int64, float32, float64, boolean and string."
         " Bytes can only become a string, in base64.",
     )
-    replace_null_with_default: bool = key(
-        Type.BOOLEAN,
-        default=True,
-        doc="Whether fields that are null and have a default get their default.",
-    )
+    replace_null_with_default: bool = replace_null_key()
 
 
 class Cast(ColumnTransformation):

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F
 
-from penstock.columns.date_format import formatted
 from penstock.columns.faults import Outcome
 from penstock.columns.java_casts import (
     FLOATS,
@@ -20,19 +19,15 @@ from penstock.columns.java_casts import (
 )
 from penstock.columns.java_text import java_text
 from penstock.columns.types import SPARK_TYPES
+from penstock.columns.values_text import base64_text, moment_text
 from penstock.data.java_text import MILLIS_OF_DAY
 from penstock.data.schema import DATE, Schema, SchemaType
-from penstock.data.simple_date_format import pieces_of
 from penstock.transforms.requirements import java_class
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
 _NO_SOURCES: Final = (SchemaType.ARRAY, SchemaType.MAP, SchemaType.STRUCT)
-# The first day and all before it count as times of a day.
-_TIME: Final = pieces_of("HH:mm:ss.SSS'Z'")
-_DAY: Final = pieces_of("yyyy-MM-dd")
-_MOMENT: Final = pieces_of("yyyy-MM-dd'T'HH:mm:ss.SSS'Z'")
 
 
 def unsupported(source: SchemaType) -> str | None:
@@ -68,20 +63,11 @@ def _failed(value: Column, message: str, target: SchemaType) -> Outcome:
 
 def _text(schema: Schema, value: Column) -> Column:
     if schema.type is SchemaType.BYTES and not schema.is_decimal:
-        # Spark breaks the text into lines, Java does not.
-        return F.translate(F.base64(value), "\r\n", "")
+        return base64_text(value)
     if schema.is_moment:
         millis = value.cast("bigint")
-        return _moment_text(millis * MILLIS_OF_DAY if schema.name == DATE else millis)
+        return moment_text(millis * MILLIS_OF_DAY if schema.name == DATE else millis)
     return F.when(value.isNotNull(), java_text(schema, value))
-
-
-def _moment_text(millis: Column) -> Column:
-    return (
-        F.when(millis < MILLIS_OF_DAY, formatted(millis, _TIME))
-        .when(millis % MILLIS_OF_DAY == 0, formatted(millis, _DAY))
-        .otherwise(formatted(millis, _MOMENT))
-    )
 
 
 def _parsed(text: Column, target: SchemaType) -> Outcome:

@@ -19,7 +19,7 @@ from penstock.transforms.requirements import (
     require_map_or_null,
     variant_map,
 )
-from penstock.transforms.structs import copied_schema, field_value, struct_of
+from penstock.transforms.structs import copied_schema, field_value, replace_null_key, struct_of
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -48,11 +48,7 @@ class HeaderFromConfig(Config):
         valid=one_of(_MOVE, "copy"),
         doc="Whether the fields leave the data (move) or stay in it (copy).",
     )
-    replace_null_with_default: bool = key(
-        Type.BOOLEAN,
-        default=True,
-        doc="Whether fields that are null and have a default get their default.",
-    )
+    replace_null_with_default: bool = replace_null_key()
 
 
 class HeaderFrom(ColumnTransformation):

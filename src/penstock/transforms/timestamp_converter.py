@@ -27,7 +27,7 @@ from penstock.transforms.requirements import (
     require_map_or_null,
     variant_map,
 )
-from penstock.transforms.structs import field_value, struct_of, with_entries
+from penstock.transforms.structs import field_value, replace_null_key, struct_of, with_entries
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -89,11 +89,7 @@ class TimestampConverterConfig(Config):
         doc="What numbers count since 1970, both read and written. All is kept in milliseconds in"
         " between, so what is finer is lost.",
     )
-    replace_null_with_default: bool = key(
-        Type.BOOLEAN,
-        default=True,
-        doc="Whether fields that are null and have a default get their default.",
-    )
+    replace_null_with_default: bool = replace_null_key()
 
 
 class TimestampConverter(ColumnTransformation):

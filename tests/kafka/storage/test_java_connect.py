@@ -193,8 +193,9 @@ def test_our_stores_say_what_connect_s_rest_api_said(left: Left, stores: Stores)
         assert used == sorted(left.topics[name])
     status = stores.statuses.connector(NAMES[2])
     assert status is not None
-    # Its farewell.
-    assert (status.state, status.version) == ("UNASSIGNED", "4.1.1")
+    assert status.state == "UNASSIGNED", "its farewell"
+    # Java asks a connector for its version that it may have let go already.
+    assert status.version in ("4.1.1", None)
     assert stores.statuses.task(TaskId(NAMES[0], 0)) is not None
     assert stores.statuses.task(TaskId(NAMES[2], 0)) is None
 
@@ -211,11 +212,13 @@ def test_connect_goes_on_from_what_we_wrote(left: Left, stores: Stores) -> None:
     stores.close()
     connect = left.connect
     connect.start()
-    assert set(get(connect, "/connectors")) == {running, stopped, "ours"}
+    expected = {running, stopped, "ours"}
+    wait_until(lambda: set(get(connect, "/connectors")) == expected, "our changes are seen")
     wait_until(lambda: state(connect, running) == "PAUSED", "our pause is seen")
     wait_until(lambda: state(connect, "ours") == "STOPPED", "our connector is seen")
     assert get(connect, "/connectors/ours/config") == ours
-    assert position(connect, stopped) == 10 * (LINES - 2)
+    # Java looks up partitions before it reads its topic to the end: its first answer may be empty.
+    wait_until(lambda: position(connect, stopped) == 10 * (LINES - 2), "our offset is seen")
     httpx.put(f"{connect.url}/connectors/{stopped}/resume", timeout=30).raise_for_status()
     wait_until(lambda: position(connect, stopped) == 10 * LINES, "it goes on from our offset", 60)
     connect.stop()

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from penstock.data.java_text import MILLIS_OF_DAY
 from penstock.data.record import SchemaAndValue
-from penstock.data.schema import DATE, TIME, TIMESTAMP, Schema, SchemaType, Struct
+from penstock.data.schema import DATE, Schema, SchemaType, Struct
 from penstock.jars import classpath
 
 BRIDGE = Path(__file__).with_name("Bridge.java")
@@ -123,18 +123,9 @@ def _told_scalar(schema: Schema | None, value: Any) -> list[str]:
             return ["BYTES", value.hex()]
         case float():
             return _told_float(schema, value)
-    # Cast leaves a schema its name when it changes its type.
-    name = None if schema is None or schema.type is not _MOMENTS.get(schema.name) else schema.name
-    if name is not None:
-        return ["DATE", str(value * MILLIS_OF_DAY if name == DATE else value)]
+    if schema is not None and schema.is_moment:
+        return ["DATE", str(value * MILLIS_OF_DAY if schema.name == DATE else value)]
     return [schema.type.name if schema is not None else "INT64", str(value)]
-
-
-_MOMENTS: dict[str | None, SchemaType] = {
-    DATE: SchemaType.INT32,
-    TIME: SchemaType.INT32,
-    TIMESTAMP: SchemaType.INT64,
-}
 
 
 def _told_float(schema: Schema | None, value: float) -> list[str]:

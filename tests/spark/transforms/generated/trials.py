@@ -7,10 +7,7 @@ from itertools import count
 from random import Random
 from typing import Any, Final
 
-from penstock.api.plugin import PluginKind
 from penstock.data.schema import Schema, SchemaType
-from penstock.errors import NotFoundError
-from penstock.plugins import Plugins
 from tests.spark.converters.generate import DOUBLES, NAMES, Generator
 from tests.spark.transforms.generated.configs import (
     HEADERS,
@@ -19,7 +16,7 @@ from tests.spark.transforms.generated.configs import (
     Draw,
     predicate_config,
 )
-from tests.spark.transforms.generated.trial import PACKAGE, Plugin, Record, Trial
+from tests.spark.transforms.generated.trial import Plugin, Record, Trial
 
 RECORDS: Final = 20
 _FINITE: Final = tuple(each for each in DOUBLES if abs(each) < float("inf"))
@@ -34,22 +31,13 @@ _HEADER_CONVERTERS: Final = (
 
 
 def transforms(only: str = "") -> list[str]:
-    """The transformations that Penstock has, by their names; `only`: those that begin so."""
-    plugins = Plugins()
-
-    def is_there(name: str) -> bool:
-        try:
-            plugins.find(f"{PACKAGE}.{name}", [PluginKind.TRANSFORMATION])
-        except NotFoundError:
-            return False
-        return True
-
+    """Kafka Connect's transformations by their names; `only`: those that begin so."""
     names = [
         f"{name}{side}"
         for name, shape in SHAPES.items()
         for side in (("$Key", "$Value") if shape.sides else ("",))
     ]
-    return [name for name in names if name.startswith(only) and is_there(name)]
+    return [name for name in names if name.startswith(only)]
 
 
 def trials(seed: int, names: Sequence[str]) -> Iterator[Trial]:
