@@ -84,6 +84,7 @@ def _built_in() -> Iterator[PluginInfo]:
         (PluginKind.SOURCE, "io.confluent.connect.jdbc", _JDBC_SOURCE),
         (PluginKind.SOURCE, "org.apache.kafka.connect.file", _FILE_SOURCE),
         (PluginKind.TRANSFORMATION, "org.apache.kafka.connect.transforms", _TRANSFORMS),
+        (PluginKind.TRANSFORMATION, "penstock.transforms", _OWN_TRANSFORMS),
         (PluginKind.PREDICATE, "org.apache.kafka.connect.transforms.predicates", _PREDICATES),
         (PluginKind.CONVERTER, "org.apache.kafka.connect", _CONVERTERS),
         (PluginKind.HEADER_CONVERTER, "org.apache.kafka.connect", _CONVERTERS),
@@ -125,6 +126,7 @@ _TRANSFORMS: Final = {
     "TimestampRouter": "transforms.timestamp_router",
     "ValueToKey": "transforms.value_to_key",
 }
+_OWN_TRANSFORMS: Final = {"Sql": "transforms.sql.transformation"}
 _PREDICATES: Final = {
     "HasHeaderKey": "transforms.predicates",
     "RecordIsTombstone": "transforms.predicates",

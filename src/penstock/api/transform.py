@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from penstock.api.plugin import Plugin, PluginKind
 
@@ -23,8 +24,8 @@ class ColumnTransformation(Plugin, ABC):
         self.config: Any = config
 
     @abstractmethod
-    def columns(self, envelope: Envelope) -> Envelope:
-        """Expressions in, expressions out.
+    def columns(self, envelope: Envelope) -> Envelope | Sequence[Envelope]:
+        """Expressions in, expressions out; several envelopes if a record becomes several.
 
         Called once for each pair of schemas, not for each batch. Pure: no Spark action, no
         expression that throws for one row; a row that can't be transformed gets a fault
@@ -33,6 +34,18 @@ class ColumnTransformation(Plugin, ABC):
         Raises:
             DataError: no row of these schemas can be transformed.
         """
+
+    #: The key that only Spark can check, in check() and by columns() for the schemas that are
+    #: known when a configuration is validated. None: its definition says it all.
+    checked_key: ClassVar[str | None] = None
+
+    def check(self) -> None:
+        """Look at the config with Spark at hand, before any record is there.
+
+        Raises:
+            ConfigError: no record can be transformed with it.
+        """
+        return
 
 
 class ColumnPredicate(Plugin, ABC):

@@ -21,6 +21,7 @@ Examples:
                                             the same, from a docker image's variables
   penstock standalone worker.properties source.json sink.properties
                                             one process, connectors from files
+  penstock preview connector.json           what its transforms make of records
   penstock doctor worker.properties         what is wrong with this machine
   curl localhost:8083/connectors            talk to the worker
 """
@@ -144,6 +145,31 @@ def doctor(
     from penstock.config.properties import load_properties
 
     raise typer.Exit(examine(load_properties(worker) if worker else {}, with_spark=spark))
+
+
+@app.command()
+def preview(
+    connector: Annotated[Path, typer.Argument(metavar="CONNECTOR.json|.properties")],
+    records: Annotated[
+        Path | None,
+        typer.Option(help="Records to use: a JSON list, or one on each line. Else its own."),
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, max=100, help="How many of its own.")] = 5,
+    url: Annotated[str, typer.Option(help="The worker to ask.")] = "http://localhost:8083",
+    schemas: Annotated[bool, typer.Option("--schemas", help="Show schemas too.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Show the worker's answer.")] = False,
+) -> None:
+    """Show what a connector makes of records, after each transform; nothing is written.
+
+    \b
+    penstock preview orders-sink.json
+    penstock preview orders-source.json --records samples.json
+    echo '{"topic": "orders", "value": {"id": 1}}' | penstock preview sink.json --records /dev/stdin
+    """
+    from penstock.cli.preview import run_preview
+
+    code = run_preview(connector, records, limit, url, schemas=schemas, as_json=as_json)
+    raise typer.Exit(code)
 
 
 @app.command()

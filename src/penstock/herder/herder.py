@@ -110,6 +110,17 @@ class Herder(Protocol):
         """Check a connector's config; what is wrong is in the answer, not an error."""
         ...
 
+    def preview(
+        self,
+        plugin: str,
+        config: ConfigMap,
+        records: Sequence[Any] | None,
+        limit: int,
+        deadline: Deadline,
+    ) -> list[dict[str, Any]]:
+        """What a connector would make of records, step by step; nothing is written."""
+        ...
+
     def loggers(self) -> Mapping[str, LoggerLevel]: ...
 
     def logger(self, name: str) -> LoggerLevel: ...

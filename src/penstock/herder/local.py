@@ -346,6 +346,26 @@ class LocalHerder:
             raise PluginError(str(error)) from error
         return infos.to_json()
 
+    def preview(
+        self,
+        plugin: str,
+        config: ConfigMap,
+        records: Sequence[Any] | None,
+        limit: int,
+        deadline: Deadline,
+    ) -> list[dict[str, Any]]:
+        stored = self._views.stored_config(config.get("name") or "") if self.ready else None
+        restored = self._secrets.restored({"name": "preview", **config}, stored)
+        check_request(plugin, restored)
+        self._secrets.require_class(restored)
+
+        def look() -> list[dict[str, Any]]:
+            self._validation.check(restored)
+            given = {name: text for name, text in restored.items() if text is not None}
+            return self._worker.preview(given, records, limit, deadline)
+
+        return within("making a preview", look, deadline)
+
     def loggers(self) -> Mapping[str, LoggerLevel]:
         return self._loggers.all()
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from penstock.api.plugin import Plugin, PluginKind
 from penstock.api.transform import ColumnPredicate, ColumnTransformation
 from penstock.config.values import Type, parse_value
-from penstock.errors import ConfigError, PluginError
+from penstock.errors import ConfigError, DataError, PluginError
 from penstock.plan.stage import Guard, Keep, Path, Select, Stage, Step
 
 if TYPE_CHECKING:
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 PluginLoader = Callable[[str, PluginKind], type[Plugin]]
 """Gives the class that a name in a configuration stands for."""
+
+Schemas = tuple["Schema | None", "Schema | None"]
+"""Of the key and of the value."""
 
 HEADER_CONVERTER: Final = "header.converter"
 _DEFAULT_HEADER_CONVERTER: Final = "org.apache.kafka.connect.storage.SimpleHeaderConverter"
@@ -95,6 +98,32 @@ class Chain:
         for stage in self._stages:
             paths = tuple(after for path in paths for after in stage.extend(path))
         return tuple(Branch(path.steps, *path.schemas) for path in paths)
+
+    def problems(self, schemas: Callable[[], Iterable[Schemas]]) -> dict[str, str]:
+        """What only Spark can tell of the stages, by the key of the configuration to change.
+
+        Args:
+            schemas: gives the schemas of records to try, if the stages are right in themselves.
+        """
+        found: dict[str, str] = {}
+        for stage in self._stages:
+            try:
+                stage.transformation.check()
+            except ConfigError as error:
+                found[stage.checked_key] = str(error)
+        for key_schema, value_schema in () if found else schemas():
+            found |= self._problems(Path((), key_schema, value_schema))
+        return found
+
+    def _problems(self, path: Path) -> dict[str, str]:
+        paths: tuple[Path, ...] = (path,)
+        for stage in self._stages:
+            try:
+                paths = tuple(after for path in paths for after in stage.extend(path, strict=True))
+            except (ConfigError, DataError) as error:
+                # Others are checked as Connect checks them: by their keys alone.
+                return {stage.checked_key: str(error)} if stage.transformation.checked_key else {}
+        return {}
 
     def explain(self, key_schema: Schema | None, value_schema: Schema | None) -> str:
         """The stages and what they compile to, for people."""

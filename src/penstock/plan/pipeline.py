@@ -86,13 +86,18 @@ class SourcePipeline:
         """Frames of bytes with a `fault` column, one for each branch of the chain."""
         frame = _completed(batch)
         for branch in self._chain.compile(batch.key_schema, batch.value_schema):
-            yield self._encode(branch.apply(frame), branch.key_schema, branch.value_schema)
+            yield self.encode(Typed(branch.apply(frame), branch.key_schema, branch.value_schema))
 
-    def _encode(
-        self, frame: DataFrame, key_schema: Schema | None, value_schema: Schema | None
-    ) -> DataFrame:
-        place = (key_schema, value_schema)
-        return frame.select(*self._columns.of(place, lambda: self._encoding(*place)))
+    def encode(self, typed: Typed, also: tuple[str, ...] = ()) -> DataFrame:
+        """Bytes of typed rows; `also`: other columns that stay beside them."""
+        place = (typed.key_schema, typed.value_schema)
+        columns = self._columns.of(place, lambda: self._encoding(*place))
+        return typed.frame.select(*columns, *also)
+
+    @staticmethod
+    def in_flight(batch: SourceBatch) -> DataFrame:
+        """The batch's frame with all columns of a record."""
+        return _completed(batch)
 
     def _encoding(self, key_schema: Schema | None, value_schema: Schema | None) -> list[Column]:
         key = self._converters.key.encode(key_schema, F.col("key"))

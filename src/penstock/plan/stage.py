@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -83,21 +83,41 @@ class Stage:
     header_converter: HeaderConverter
     guard: Guard | None = None
 
-    def extend(self, path: Path) -> tuple[Path, ...]:
-        """The path after this stage: one, or two if only some rows get another schema."""
+    @property
+    def checked_key(self) -> str:
+        """The key that problems with the transformation are about."""
+        return f"transforms.{self.alias}.{self.transformation.checked_key or 'type'}"
+
+    def extend(self, path: Path, *, strict: bool = False) -> tuple[Path, ...]:
+        """The path after this stage, or paths: one for each way that some rows take alone.
+
+        Raises:
+            DataError: if `strict`, when no row of the path's schemas can pass; else each such row
+                gets a fault.
+        """
         before = _in_flight(path, self.header_converter)
-        try:
-            after = self.transformation.columns(before)
-        except DataError as error:
-            after = before.replace(fault=F.lit(str(error)))
-        schemas = after.key.schema, after.value.schema
+        outputs = self._outputs(before, strict=strict)
         if self.guard is None:
-            return (Path(path.steps, *schemas).then(*self._steps(before, after, None)),)
+            return tuple(self._after(path, before, after) for after in outputs)
         holds = self.guard.column(before)
-        if schemas == path.schemas:
-            return (path.then(*self._steps(before, after, holds)),)
-        changed = path.then(Keep(holds), *self._steps(before, after, None))
-        return Path(changed.steps, *schemas), path.then(Keep(~holds))
+        if len(outputs) == 1 and _schemas(outputs[0]) == path.schemas:
+            return (path.then(*self._steps(before, outputs[0], holds)),)
+        guarded = path.then(Keep(holds))
+        changed = [self._after(guarded, before, after) for after in outputs]
+        return (*changed, path.then(Keep(~holds)))
+
+    def _outputs(self, before: Envelope, *, strict: bool) -> Sequence[Envelope]:
+        try:
+            outputs = self.transformation.columns(before)
+        except DataError as error:
+            if strict:
+                raise
+            outputs = before.replace(fault=F.lit(str(error)))
+        return (outputs,) if isinstance(outputs, Envelope) else outputs
+
+    def _after(self, path: Path, before: Envelope, after: Envelope) -> Path:
+        steps = self._steps(before, after, None)
+        return Path((*path.steps, *steps), *_schemas(after))
 
     def _steps(self, before: Envelope, after: Envelope, holds: Column | None) -> list[Step]:
         """From the columns of one envelope to those of the other, where `holds` is true."""
@@ -128,6 +148,10 @@ class Stage:
         if self.guard is None:
             return text
         return f"{text} {'unless' if self.guard.negate else 'if'} {self.guard.alias}"
+
+
+def _schemas(envelope: Envelope) -> tuple[Schema | None, Schema | None]:
+    return envelope.key.schema, envelope.value.schema
 
 
 _COLUMNS: Final[Mapping[str, Callable[[Envelope], Column]]] = {

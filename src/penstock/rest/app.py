@@ -81,6 +81,9 @@ ROUTES: Final = (
     ),
     Route("GET", _P, cluster.get_plugin_config, answer="Definitions", query=("version",)),
     Route("PUT", f"{_P}/validate", cluster.validate, 200, "ConfigInfos", "Config"),
+    Route(
+        "POST", "/connector-plugins/{plugin}/preview", cluster.preview, 200, "Previews", "Preview"
+    ),
 )  # fmt: skip
 
 ADMIN_ROUTES: Final = (

@@ -13,6 +13,7 @@ from penstock.clock import Deadline
 from penstock.errors import BadRequestError
 from penstock.rest.requests import HEALTH_SECONDS, answer, body_of, empty, flag, herding
 from penstock.wire.json import MalformedRequestError, strings
+from penstock.wire.models import PreviewRequest
 
 log = logging.getLogger(__name__)
 
@@ -54,6 +55,14 @@ async def validate(request: Request) -> Response:
         raise MalformedRequestError("the request has no connector config")
     herd = herding(request)
     return answer(await herd.call(herd.herder.validate, request.path_params["plugin"], config))
+
+
+async def preview(request: Request) -> Response:
+    """Show what a connector makes of records, after each of its steps; nothing is written."""
+    sent = PreviewRequest.of(await body_of(request))
+    herd, plugin = herding(request), request.path_params["plugin"]
+    shown = await herd.call(herd.herder.preview, plugin, sent.config, sent.records, sent.limit)
+    return answer({"records": shown})
 
 
 async def list_loggers(request: Request) -> Response:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
@@ -88,7 +88,7 @@ class TaskFactory:
             task,
             task_config,
             make_task=task_class,
-            make_pipeline=lambda: SourcePipeline(self._chain(config), self._converters(config)),
+            make_pipeline=lambda: SourcePipeline(self.chain(config), self.converters(config)),
             engine=self.engine,
             offsets=self.offsets,
             topics=topics,
@@ -119,8 +119,8 @@ class TaskFactory:
             make_batches=partial(
                 SinkBatches,
                 task,
-                make_converters=lambda: self._converters(config),
-                make_pipeline=lambda converters: SinkPipeline(self._chain(config), converters),
+                make_converters=lambda: self.converters(config),
+                make_pipeline=lambda converters: SinkPipeline(self.chain(config), converters),
                 reader=self.clients.reader(task, config),
                 errors=errors,
                 reports=FaultReports(errors, task, self._dead_letters(task, config, errors, admin)),
@@ -142,14 +142,21 @@ class TaskFactory:
         spec = TopicSpec(errors.sink.dlq_topic, 1, errors.sink.dlq_replication_factor)
         return KafkaDeadLetters(spec, admin, self.clients.producer(task, config))
 
-    def _chain(self, config: Mapping[str, str]) -> Chain:
+    def chain(self, config: Mapping[str, str]) -> Chain:
         def load(name: str, kind: PluginKind) -> type[Plugin]:
             return self.plugins.load_named(name, kind)
 
         return Chain.of(with_header_converter(config, self.worker_properties), load)
 
-    def _converters(self, config: Mapping[str, str]) -> Converters:
+    def converters(self, config: Mapping[str, str]) -> Converters:
         return converters_of(config, self.worker_properties, self.plugins)
+
+    def topics(self, config: Mapping[str, str], existing: Collection[str]) -> list[str]:
+        """Those of a sink's topics that exist."""
+        wanted = _subscription(config)
+        if isinstance(wanted, list):
+            return [name for name in wanted if name in existing]
+        return [name for name in sorted(existing) if wanted.fullmatch(name)]
 
 
 class NoTopics:
