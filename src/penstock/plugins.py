@@ -85,6 +85,7 @@ def _built_in() -> Iterator[PluginInfo]:
         (PluginKind.SOURCE, "org.apache.kafka.connect.file", _FILE_SOURCE),
         (PluginKind.TRANSFORMATION, "org.apache.kafka.connect.transforms", _TRANSFORMS),
         (PluginKind.PREDICATE, "org.apache.kafka.connect.transforms.predicates", _PREDICATES),
+        (PluginKind.CONVERTER, "io.confluent.connect", _REGISTRY_CONVERTERS),
         (PluginKind.CONVERTER, "org.apache.kafka.connect", _CONVERTERS),
         (PluginKind.HEADER_CONVERTER, "org.apache.kafka.connect", _CONVERTERS),
         (PluginKind.HEADER_CONVERTER, "org.apache.kafka.connect", _HEADER_CONVERTERS),
@@ -141,6 +142,7 @@ _CONVERTERS: Final = {
     "json.JsonConverter": "converters.json.converter",
     "storage.StringConverter": "converters.text",
 }
+_REGISTRY_CONVERTERS: Final = {"avro.AvroConverter": "converters.avro.converter"}
 _HEADER_CONVERTERS: Final = {"storage.SimpleHeaderConverter": "converters.simple_header"}
 
 BUILT_IN: Final[tuple[PluginInfo, ...]] = tuple(_built_in())

@@ -16,6 +16,8 @@ from penstock.tls import ssl_context, tls_of
 if TYPE_CHECKING:
     import httpx
 
+#: What stands in front of the data of a message: a zero, and the id of its schema.
+HEAD_SIZE: Final = 5
 _MEDIA_TYPE: Final = "application/vnd.schemaregistry.v1+json"
 #: What gets better by itself: too many requests, a server or the way to it in trouble.
 _PASSING: Final = frozenset({408, 429, 500, 502, 503, 504})

@@ -157,6 +157,22 @@ class RegistryConfig(ConverterConfig):
         importance=Importance.LOW,
         doc="How long to wait for an answer of the registry.",
     )
+    generalized_sum_type_support: bool = key(
+        Type.BOOLEAN,
+        default=False,
+        doc="Write enums and unions in the form that converters of all formats share.",
+    )
+    ignore_default_for_nullables: bool = key(
+        Type.BOOLEAN,
+        default=False,
+        doc="Write null as null where a field has a default, not as the default.",
+    )
+    schemas_cache_config: int = key(
+        Type.INT,
+        default=1000,
+        importance=Importance.LOW,
+        doc="How many schemas are remembered in the form of Connect.",
+    )
     proxy_host: str | None = key(
         Type.STRING,
         default=None,

@@ -8,7 +8,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from penstock.api.converter import Converter, Layout, Topics
-from penstock.converters.registry.client import Registered, RegistryClient, RegistrySchema
+from penstock.converters.registry.client import (
+    HEAD_SIZE,
+    Registered,
+    RegistryClient,
+    RegistrySchema,
+)
 from penstock.converters.registry.subjects import strategy_named
 from penstock.converters.registry.unknown import UnknownIds
 from penstock.data.record import SchemaAndValue
@@ -21,8 +26,6 @@ if TYPE_CHECKING:
     from penstock.converters.registry.format import Format
     from penstock.data.schema import Schema
 
-#: A zero, and the id of the schema in four bytes.
-HEAD_SIZE: Final = 5
 NO_SCHEMA: Final = "Data without a schema can't be written with a schema registry"
 NULL_FOR_REQUIRED: Final = "Found null value for non-optional schema"
 

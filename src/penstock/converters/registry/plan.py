@@ -9,8 +9,8 @@ from pyspark.sql import functions as F
 
 from penstock.columns.faults import Outcome
 from penstock.converters.common import decoded, encoded
-from penstock.converters.registry.client import Registered, RegistrySchema
-from penstock.converters.registry.converter import HEAD_SIZE, NO_SCHEMA, NULL_FOR_REQUIRED
+from penstock.converters.registry.client import HEAD_SIZE, Registered, RegistrySchema
+from penstock.converters.registry.converter import NO_SCHEMA, NULL_FOR_REQUIRED
 from penstock.errors import DataError
 
 if TYPE_CHECKING:
