@@ -86,6 +86,7 @@ def _built_in() -> Iterator[PluginInfo]:
         (PluginKind.TRANSFORMATION, "org.apache.kafka.connect.transforms", _TRANSFORMS),
         (PluginKind.TRANSFORMATION, "penstock.transforms", _OWN_TRANSFORMS),
         (PluginKind.PREDICATE, "org.apache.kafka.connect.transforms.predicates", _PREDICATES),
+        (PluginKind.CONVERTER, "io.confluent.connect", _REGISTRY_CONVERTERS),
         (PluginKind.CONVERTER, "org.apache.kafka.connect", _CONVERTERS),
         (PluginKind.HEADER_CONVERTER, "org.apache.kafka.connect", _CONVERTERS),
         (PluginKind.HEADER_CONVERTER, "org.apache.kafka.connect", _HEADER_CONVERTERS),
@@ -143,6 +144,7 @@ _CONVERTERS: Final = {
     "json.JsonConverter": "converters.json.converter",
     "storage.StringConverter": "converters.text",
 }
+_REGISTRY_CONVERTERS: Final = {"avro.AvroConverter": "converters.avro.converter"}
 _HEADER_CONVERTERS: Final = {"storage.SimpleHeaderConverter": "converters.simple_header"}
 
 BUILT_IN: Final[tuple[PluginInfo, ...]] = tuple(_built_in())

@@ -7,7 +7,7 @@ from penstock.api.connector import (
     SinkConnector,
     SourceConnector,
 )
-from penstock.api.converter import Converter, HeaderConverter, Layout
+from penstock.api.converter import Converter, HeaderConverter, Layout, Topics
 from penstock.api.envelope import Envelope, Part
 from penstock.api.plugin import Plugin, PluginKind, Side
 from penstock.api.sink import (
@@ -50,4 +50,5 @@ __all__ = [
     "SourceConnector",
     "SourceContext",
     "SourceTask",
+    "Topics",
 ]

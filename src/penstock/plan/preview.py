@@ -105,7 +105,7 @@ def _written(target: SourcePipeline, parts: Sequence[Typed]) -> Step:
     records: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
     errors: dict[int, Mapping[str, str]] = {}
     for part in parts:
-        for row in target.encode(part, also=(PLACE,)).collect():
+        for row in target.encode(part, frozenset(), also=(PLACE,)).collect():
             if row.fault is not None:
                 errors[row[PLACE]] = row.fault.asDict()
                 continue

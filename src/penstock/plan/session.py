@@ -35,6 +35,8 @@ DEFAULTS: Final[dict[str, str]] = {
     "spark.sql.caseSensitive": "true",
     # JSON that names a field twice: the last one counts, as for Java's converter.
     "spark.sql.variant.allowDuplicateKeys": "true",
+    # A map that is read from a list of entries: the last of equal keys counts, as in Java.
+    "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
     # A micro-batch has one partition for each task: shuffles and adaptive plans only cost here.
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.adaptive.enabled": "false",

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 
 from penstock.clock import Clock, SystemClock
-from penstock.errors import DataError, RetriableError, SessionLostError
+from penstock.errors import DataError, RetriableError, ServiceAwayError, SessionLostError
 from penstock.runtime.task_host import TaskControl
 from penstock.runtime.tolerance import ErrorSettings
 
@@ -22,7 +22,8 @@ class ConversionRetry:
     """Repeats what raises RetriableError, as long as `errors.retry.timeout` allows.
 
     As in Connect it is for converters and transformations only. What a task's own read or write
-    asks to repeat is repeated without end, and so is everything while Kafka or Spark are away.
+    asks to repeat is repeated without end, and so is everything while Kafka, Spark or a schema
+    registry are away.
     """
 
     def __init__(
@@ -43,7 +44,7 @@ class ConversionRetry:
         while True:
             try:
                 return call()
-            except SessionLostError:
+            except (SessionLostError, ServiceAwayError):
                 raise
             except RetriableError as error:
                 if not self._may_wait(begun, delay):

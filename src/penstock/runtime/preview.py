@@ -276,7 +276,10 @@ class Previews:
     ) -> list[dict[str, Any]]:
         chain = self._factory.chain(config)
         stepped = SteppedChain(chain)
-        target = SourcePipeline(chain, self._factory.converters(config)) if encode else None
+        converters = self._factory.converters(config)
+        # Bytes that depend on the topic come with a schema that would have to be registered.
+        written = encode and not converters.by_topic
+        target = SourcePipeline(chain, converters) if written else None
         shown: list[dict[str, Any]] = []
         for part in parts:
             frame = part.frame.coalesce(1).withColumn(PLACE, F.monotonically_increasing_id())
