@@ -14,6 +14,7 @@ import pytest
 from penstock.kafka.embedded import EmbeddedKafka
 from penstock.testing.databases import DatabaseServer, FreshDatabase, MariaDb, PostgreSql
 from penstock.testing.oracle import JavaConnect, distributed_properties
+from penstock.testing.registry import SchemaRegistry
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -87,6 +88,13 @@ def _fresh(server: DatabaseServer) -> FreshDatabase:
     name = f"t{uuid.uuid4().hex[:10]}"
     server.create_database(name)
     return FreshDatabase(server, name)
+
+
+@pytest.fixture(scope="session")
+def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SchemaRegistry]:
+    """The run's own Schema Registry. Do not stop it: a fault test starts one for itself."""
+    with SchemaRegistry(tmp_path_factory.mktemp("registry")) as found:
+        yield found
 
 
 @pytest.fixture(scope="session")
