@@ -70,6 +70,10 @@ LAUNCH_SETTINGS: Final = frozenset(
 JAVA_OPTIONS: Final = (
     "-XX:+UseSerialGC -Xss512k -XX:ReservedCodeCacheSize=96m -XX:MaxMetaspaceSize=320m"
     " -Djava.net.preferIPv4Stack=true"
+    # Broken bytes may say that a text of gigabytes follows: Avro must not take room for it.
+    " -Dorg.apache.avro.limits.string.maxLength=134217728"
+    " -Dorg.apache.avro.limits.bytes.maxLength=134217728"
+    " -Dorg.apache.avro.limits.collectionItems.maxLength=16777216"
 )
 
 

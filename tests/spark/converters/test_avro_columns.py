@@ -195,7 +195,7 @@ def plain(value: Any) -> Any:
         case list():
             return [plain(each) for each in value]
         case dict():
-            return {key: plain(each) for key, each in value.items()}
+            return {key: plain(value[key]) for key in sorted(value)}
     return value
 
 
@@ -236,7 +236,7 @@ def _without_choice(record: Mapping[str, Any]) -> dict[str, Any]:
 
 def test_generated_data_comes_back_as_it_was(bench: Bench, unique: Callable[[str], str]) -> None:
     generator = Generator(7)
-    converter = bench.converter(scrub_invalid_names="true", ignore_default_for_nullables="true")
+    converter = bench.converter(scrub_invalid_names="true")
     options = AvroOptions(scrub_names=True)
     schemas = [each for each in (generator.schema() for _ in range(12)) if _exists(each, options)]
     assert len(schemas) > 7
@@ -246,13 +246,19 @@ def test_generated_data_comes_back_as_it_was(bench: Bench, unique: Callable[[str
         rows = bench.encode(converter, [topic] * len(values), schema, values)
         raws = [row.data and bytes(row.data) for row in rows]
         assert not [row.error for row in rows if row.error]
-        assert raws == [converter.encode_one_for(topic, schema, each) for each in values]
+        ones = [converter.encode_one_for(topic, schema, each) for each in values]
+        assert _shown(converter, raws) == _shown(converter, ones)
         layout = converter.layout(next(filter(None, raws)))
         read = bench.decode(converter, layout, raws)
         assert layout.schema is not None
         assert not [row.error for row in read if row.error]
         by_columns = [connect_value(layout.schema, row.data) for row in read]
-        assert str(by_columns) == str([converter.decode_one(each).value for each in raws])
+        assert [str(plain(each)) for each in by_columns] == _shown(converter, raws)
+
+
+def _shown(converter: AvroConverter, raws: Sequence[bytes | None]) -> list[str]:
+    """The data of messages as texts: NaN is itself there, and the order of maps is one."""
+    return [str(plain(converter.decode_one(each).value)) for each in raws]
 
 
 def _exists(schema: Schema, options: AvroOptions) -> bool:
@@ -267,23 +273,33 @@ def _order(*extra: Field) -> Schema:
     return struct_schema(Field("id", INT), *extra, name="shop.Order")
 
 
-def test_every_topic_has_its_own_subject_and_id(bench: Bench, unique: Callable[[str], str]) -> None:
-    one, two = unique("one"), unique("two")
-    # Another schema first, so that the ids of the two subjects differ.
-    bench.registry.ask("PUT", f"config/{one}-value", {"compatibility": "NONE"})
-    bench.registry.register(f"{one}-value", '"string"')
-    converter = bench.converter()
+def test_every_topic_has_its_own_subject(bench: Bench, unique: Callable[[str], str]) -> None:
+    one, two, three = unique("one"), unique("two"), unique("three")
+    number = {"name": "id", "type": "int"}
+    level = {"name": "level", "type": "int", "default": 1}
+    fields = {one: [number], two: [number, level], three: [number]}
+    ids = {
+        topic: bench.registry.register(
+            f"{topic}-value", json.dumps({"type": "record", "name": topic[:3], "fields": own})
+        )
+        for topic, own in fields.items()
+    }
+    converter = bench.converter(auto_register_schemas="false", use_latest_version="true")
     schema = _order()
     values = [Struct(schema, {"id": number}) for number in range(4)]
-    rows = bench.encode(converter, [one, two, one, two], schema, values)
-    ids = {topic: bench.registry.latest(f"{topic}-value")["id"] for topic in (one, two)}
-    assert [int.from_bytes(bytes(row.data)[1:5], "big") for row in rows] == [
-        ids[one],
-        ids[two],
-        ids[one],
-        ids[two],
+    rows = bench.encode(converter, [one, two, three, two], schema, values)
+    heads = {topic: b"\0" + number.to_bytes(4, "big") for topic, number in ids.items()}
+    assert len(set(heads.values())) == 3
+    assert [bytes(row.data) for row in rows] == [
+        heads[one] + b"\x00",
+        heads[two] + b"\x02\x02",
+        heads[three] + b"\x04",
+        heads[two] + b"\x06\x02",
     ]
-    assert [bytes(row.data)[5:] for row in rows] == [b"\x00", b"\x02", b"\x04", b"\x06"]
+    bench.encode(bench.converter(), [unique("four"), unique("five")], schema, values[:2])
+    assert (
+        len({"four", "five"} & {each.partition("-")[0] for each in bench.registry.subjects()}) == 2
+    )
 
 
 def test_a_schema_that_does_not_fit_is_a_fault_of_its_topic_alone(
@@ -435,7 +451,8 @@ def test_broken_messages_are_faults_and_those_of_other_schemas_are_told(
     schema = struct_schema(Field("id", INT), Field("text", STRING), Field("n", decimal_schema(2)))
     value = Struct(schema, {"id": 1, "text": "abc", "n": Decimal("1.25")})
     raw = converter.encode_one_for(topic, schema, value)
-    other = converter.encode_one_for(topic, schema := _order(), Struct(schema, {"id": 1}))
+    order = _order()
+    other = converter.encode_one_for(unique("other"), order, Struct(order, {"id": 1}))
     assert raw is not None
     assert other is not None
     head = raw[:5]
@@ -483,7 +500,8 @@ def test_recursive_schemas_and_those_of_other_formats_are_refused(
     converter = bench.converter()
     with pytest.raises(DataError, match=rf"id {number}.*contains itself"):
         converter.decode_one(b"\0" + number.to_bytes(4, "big") + b"\0")
-    number = bench.registry.register(unique("json"), '{"type":"string"}', "JSON")
+    text = '{"$schema":"http://json-schema.org/draft-07/schema#","type":"object"}'
+    number = bench.registry.register(unique("json"), text, "JSON")
     with pytest.raises(DataError, match="of type JSON"):
         converter.decode_one(b"\0" + number.to_bytes(4, "big") + b"\0")
 

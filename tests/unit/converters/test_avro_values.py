@@ -20,6 +20,7 @@ AVRO = AvroFormat(AvroOptions(), 10)
 POINT = {"type": "record", "name": "P", "fields": [{"name": "x", "type": ["int", "null"]}]}
 FIXED = {"type": "fixed", "name": "F", "size": 2}
 MONEY = {"type": "bytes", "logicalType": "decimal", "precision": 20, "scale": 2}
+WIDE = {"type": "bytes", "logicalType": "decimal", "precision": 38, "scale": 3}
 PACKED = {"type": "fixed", "name": "D", "size": 5, "logicalType": "decimal", "precision": 9}
 ENUM = {"type": "enum", "name": "E", "symbols": ["A", "B"]}
 ENTRIES = {
@@ -64,6 +65,7 @@ def plain(value: Any) -> Any:
         (FIXED, b"ab"),
         (MONEY, Decimal("-12345678901.23")),
         (MONEY, Decimal("1.28")),
+        (WIDE, Decimal("-99999999999999999999999999999999999.999")),
         (PACKED, Decimal(-7)),
         (ENUM, "B"),
         ({"type": "array", "items": ["null", "int"]}, [1, None, -3]),
@@ -135,6 +137,7 @@ def test_bytes_that_are_none_are_refused(schema: Any, raw: bytes) -> None:
         (FIXED, b"abc", "2 bytes"),
         (PACKED, Decimal(10**12), "5 bytes"),
         (ENUM, "C", "symbol of enum E"),
+        (MONEY, Decimal("0.001"), "more than 2 digits"),
         ({"type": "int", "logicalType": "time-millis"}, 86_400_001, "time of the day"),
     ],
 )

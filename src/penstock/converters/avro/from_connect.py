@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
-from decimal import Decimal
 from typing import Any, Final
 
 from penstock.converters.avro import names
+from penstock.converters.avro.decimals import unscaled_bytes
 from penstock.converters.avro.options import AvroOptions, is_union
 from penstock.data.schema import DATE, TIME, TIMESTAMP, Schema, SchemaType, Struct
 from penstock.errors import DataError
@@ -247,13 +247,6 @@ class _FromConnect:
             self._options.name(each.name): self._default(each.schema, value[each.name])
             for each in schema.fields
         }
-
-
-def unscaled_bytes(value: Decimal, scale: int) -> bytes:
-    """The fewest bytes of two's complement that hold a decimal's digits."""
-    number = int(value.scaleb(scale))
-    size = (number if number >= 0 else ~number).bit_length() // 8 + 1
-    return number.to_bytes(size, "big", signed=True)
 
 
 def _json_default(value: Any) -> Any:

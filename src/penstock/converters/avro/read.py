@@ -7,6 +7,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, Final
 
+from penstock.converters.avro.decimals import decimal_of
 from penstock.converters.avro.fit import Fit
 from penstock.converters.avro.model import Kind
 from penstock.data.schema import SchemaType, Struct
@@ -114,10 +115,9 @@ def _decimal(fit: Fit, take: Read) -> Read:
 
     def read(source: Reader) -> Decimal:
         raw = take(source)
-        number = int.from_bytes(raw, "big", signed=True)
-        if not raw or not -_MAX < number < _MAX:
+        if not raw or not -_MAX < int.from_bytes(raw, "big", signed=True) < _MAX:
             raise DataError("a decimal has no digits, or more than 38")
-        return Decimal((number < 0, tuple(map(int, str(abs(number)))), -scale))
+        return decimal_of(raw, scale)
 
     return read
 

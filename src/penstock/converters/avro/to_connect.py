@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from decimal import Decimal
 from itertools import count
 from typing import Any, Final
 
 from penstock.converters.avro import names
+from penstock.converters.avro.decimals import decimal_of
 from penstock.converters.avro.model import NAMED, NO_DEFAULT, AvroType, Kind
 from penstock.converters.avro.options import AvroOptions, is_union
 from penstock.data.schema import (
@@ -232,9 +232,7 @@ def _single_of(schema: Schema, type_: AvroType, found: Any) -> Any:
     match type_.kind:
         case Kind.BYTES | Kind.FIXED:
             raw = found.encode("latin-1")
-            if not schema.is_decimal:
-                return raw
-            return Decimal(int.from_bytes(raw, "big", signed=True)).scaleb(-schema.scale)
+            return decimal_of(raw, schema.scale) if schema.is_decimal else raw
         case Kind.FLOAT | Kind.DOUBLE:
             return float(found)
         case Kind.INT | Kind.LONG if isinstance(found, int):

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, Final
 
+from penstock.converters.avro.decimals import unscaled_bytes
 from penstock.converters.avro.fit import FieldFit, Fit
-from penstock.converters.avro.from_connect import unscaled_bytes
 from penstock.converters.avro.model import Kind
 from penstock.data.java_text import MILLIS_OF_DAY
 from penstock.data.schema import TIME, SchemaType, Struct
