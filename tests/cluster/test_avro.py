@@ -116,7 +116,8 @@ def test_a_topic_whose_schema_evolves_keeps_its_order_and_bad_records_are_put_as
         lambda data: len(data) >= len(expected),
     )
     assert found == expected
-    assert topics.await_values(kafka, dead, len(bad)) == bad
+    # What no layout is known for is put aside first, broken data when it is read.
+    assert set(topics.await_values(kafka, dead, len(bad))) == set(bad)
 
 
 def test_a_registry_that_comes_late_is_waited_for(
