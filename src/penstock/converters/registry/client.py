@@ -37,11 +37,15 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class RegistrySchema:
-    """A schema as a registry keeps it. `type` is AVRO, PROTOBUF or JSON."""
+    """A schema as a registry keeps it. `type` is AVRO, PROTOBUF or JSON.
+
+    `part` is what messages say behind the id, of a schema that describes several kinds of data.
+    """
 
     type: str
     text: str
     references: tuple[Reference, ...] = ()
+    part: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -90,7 +90,8 @@ class RegistryConverter(Converter):
         if raw is None:
             return Layout(None)
         try:
-            return Layout(self._known(_id_in(raw)).schema, raw[:HEAD_SIZE])
+            tag = self._tag(raw)
+            return Layout(self._known(tag).schema, tag)
         except DataError:
             return Layout(None, regular=False)
 
@@ -99,15 +100,21 @@ class RegistryConverter(Converter):
 
         if not layout.tag:
             return plan.decode_nulls(raw)
-        known = self._known(_id_in(layout.tag))
+        known = self._known(layout.tag)
         return plan.decode(self._format, known.schema, known.written, layout.tag, raw)
 
     def decode_one(self, raw: bytes | None) -> SchemaAndValue:
         if raw is None:
             return SchemaAndValue(None, None)
-        known = self._known(_id_in(raw))
-        value = self._format.decode_one(known.schema, known.written, raw[HEAD_SIZE:])
+        tag = self._tag(raw)
+        known = self._known(tag)
+        value = self._format.decode_one(known.schema, known.written, raw[len(tag) :])
         return SchemaAndValue(known.schema, value)
+
+    def _tag(self, raw: bytes) -> bytes:
+        """The head of a message, and what else says of which kind its data is."""
+        _id_in(raw)
+        return raw[: HEAD_SIZE + self._format.part_size(raw[HEAD_SIZE:])]
 
     def _target_or_reason(self, topic: str, schema: Schema) -> Registered | str:
         try:
@@ -129,15 +136,17 @@ class RegistryConverter(Converter):
             return Registered(latest.id, self._of_this_format(latest.schema))
         return Registered(self._client.lookup(subject, own), own)
 
-    def _find_known(self, number: int) -> _Known:
-        if reason := self._unusable.reason(number):
+    def _find_known(self, tag: bytes) -> _Known:
+        number = _id_in(tag)
+        if reason := self._unusable.reason(tag):
             raise DataError(reason)
         try:
-            written = self._of_this_format(self._client.by_id(number))
+            found = self._of_this_format(self._client.by_id(number))
+            written = replace(found, part=tag[HEAD_SIZE:])
             return _Known(written, _in_columns(self._format.connect_schema(written)))
         except DataError as error:
             reason = str(error) if str(number) in str(error) else f"Schema id {number}: {error}"
-            self._unusable.add(number, reason)
+            self._unusable.add(tag, reason)
             raise DataError(reason) from error
 
     def _of_this_format(self, written: RegistrySchema) -> RegistrySchema:

@@ -37,6 +37,14 @@ class Format(ABC):
     def connect_schema(self, written: RegistrySchema) -> Schema:
         """The Connect schema of data written with this one."""
 
+    def part_size(self, payload: bytes) -> int:  # noqa: ARG002 - most formats have no such bytes
+        """How many bytes after the head say which part of a schema the data is.
+
+        Raises:
+            DataError: they can't be read.
+        """
+        return 0
+
     @abstractmethod
     def encode(
         self, schema: Schema, written: RegistrySchema, data: Column, head: Column
@@ -49,7 +57,7 @@ class Format(ABC):
 
     @abstractmethod
     def decode(self, schema: Schema, written: RegistrySchema, raw: Column) -> Outcome:
-        """The data of whole messages, their first HEAD_SIZE bytes included.
+        """The data of whole messages, their first HEAD_SIZE bytes and `written.part` included.
 
         `schema` is connect_schema(written). Null bytes give null without a fault.
         """
@@ -60,4 +68,4 @@ class Format(ABC):
 
     @abstractmethod
     def decode_one(self, schema: Schema, written: RegistrySchema, payload: bytes) -> Any:
-        """The value of the bytes after the head."""
+        """The value of the bytes after the head and `written.part`."""

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from penstock.columns.faults import Outcome
 from penstock.converters.common import decoded, encoded
-from penstock.converters.registry.client import HEAD_SIZE, Registered, RegistrySchema
+from penstock.converters.registry.client import Registered, RegistrySchema
 from penstock.converters.registry.converter import NO_SCHEMA, NULL_FOR_REQUIRED
 from penstock.errors import DataError
 
@@ -47,7 +47,7 @@ def decode(
     format_: Format, schema: Schema, written: RegistrySchema, tag: bytes, raw: Column
 ) -> Column:
     """Messages with this tag; others have another layout."""
-    same = F.substring(raw, 1, HEAD_SIZE) == F.lit(tag)
+    same = F.substring(raw, 1, len(tag)) == F.lit(tag)
     outcome = format_.decode(schema, written, F.when(same, raw))
     return decoded(outcome.value, outcome.fault, F.coalesce(~same, F.lit(False)))
 

@@ -14,14 +14,14 @@ class UnknownIds:
     """Remembers briefly why an id is of no use: a topic full of it asks now and then only."""
 
     def __init__(self) -> None:
-        self._reasons: dict[int, tuple[Deadline, str]] = {}
+        self._reasons: dict[bytes, tuple[Deadline, str]] = {}
 
-    def add(self, number: int, reason: str) -> None:
+    def add(self, tag: bytes, reason: str) -> None:
         if len(self._reasons) >= _MOST:
             self._reasons.clear()
-        self._reasons[number] = (Deadline.after(_SECONDS), reason)
+        self._reasons[tag] = (Deadline.after(_SECONDS), reason)
 
-    def reason(self, number: int) -> str | None:
+    def reason(self, tag: bytes) -> str | None:
         """Why the id is of no use; None if it may be."""
-        until, reason = self._reasons.get(number, (None, None))
+        until, reason = self._reasons.get(tag, (None, None))
         return None if until is None or until.expired else reason
