@@ -144,7 +144,11 @@ _CONVERTERS: Final = {
     "json.JsonConverter": "converters.json.converter",
     "storage.StringConverter": "converters.text",
 }
-_REGISTRY_CONVERTERS: Final = {"avro.AvroConverter": "converters.avro.converter"}
+_REGISTRY_CONVERTERS: Final = {
+    "avro.AvroConverter": "converters.avro.converter",
+    "json.JsonSchemaConverter": "converters.json_schema.converter",
+    "protobuf.ProtobufConverter": "converters.protobuf.converter",
+}
 _HEADER_CONVERTERS: Final = {"storage.SimpleHeaderConverter": "converters.simple_header"}
 
 BUILT_IN: Final[tuple[PluginInfo, ...]] = tuple(_built_in())

@@ -87,6 +87,12 @@ class ProtoSchema:
         _collect(file.name, file, {}, collected, ())
         return cls(tuple(each.SerializeToString() for each in collected.values()))
 
+    def place(self, name: str) -> int:
+        """Where the message of that full name is in the file; the first one if none is."""
+        file = FileDescriptorProto.FromString(self.files[-1])
+        names = [".".join(filter(None, (file.package, each.name))) for each in file.message_type]
+        return names.index(name) if name in names else 0
+
     def message(self, indexes: Sequence[int]) -> MessageType:
         """The message at these places: of the file, then of the message that stands there.
 

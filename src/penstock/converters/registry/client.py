@@ -47,6 +47,13 @@ class RegistrySchema:
     references: tuple[Reference, ...] = ()
     part: bytes = b""
 
+    def referred(self) -> dict[str, str]:
+        """The texts of all schemas it builds on, by the names they are called by."""
+        texts: dict[str, str] = {}
+        for each in self.references:
+            texts |= {each.name: each.schema.text} | each.schema.referred()
+        return texts
+
 
 @dataclass(frozen=True, slots=True)
 class Registered:
