@@ -147,7 +147,7 @@ class _Mapping:
         return self._with_default(_described(schema, member.place), member.place, optional=optional)
 
     def _union(self, member: _Member, *, optional: bool, above: tuple[int, ...]) -> Schema:
-        others = [each for each in member.others if not self._is_null(each)]
+        others = [each for each in member.others if not _is_null(each)]
         nullable = len(others) < len(member.others)
         if nullable and len(others) == 1 and len(member.others) == 2:
             return self.schema(others[0], optional=True, above=above)
@@ -169,9 +169,6 @@ class _Mapping:
             optional=optional or nullable,
         )
         return schema if "type" in _object(member.place) else _described(schema, member.place)
-
-    def _is_null(self, place: Place) -> bool:
-        return [member.kind for member in self._members(place)] == ["null"]
 
     def _enum(self, place: Place) -> Schema:
         general = self._options.generalized_sum_type_support
@@ -229,6 +226,10 @@ def _object(place: Place) -> dict[str, Any]:
     if isinstance(place.node, dict):
         return place.node
     raise DataError(f"The JSON Schema at {place.path} is no object, and says nothing of a type")
+
+
+def _is_null(place: Place) -> bool:
+    return isinstance(place.node, dict) and place.node.get("type") == "null"
 
 
 def _typed(place: Place) -> Iterator[_Member]:

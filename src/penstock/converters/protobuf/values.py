@@ -35,7 +35,11 @@ def value_of(schema: Schema, value: Any) -> Any:
             return [value_of(schema.value_schema, each) for each in value]
         case SchemaType.MAP if schema.key_schema is not None and schema.value_schema is not None:
             keys, values = schema.key_schema, schema.value_schema
-            return {value_of(keys, key): value_of(values, each) for key, each in value}
+            try:
+                return {value_of(keys, key): value_of(values, each) for key, each in value}
+            except TypeError as error:
+                text = "A map whose keys are structs or lists can only be held in columns"
+                raise DataError(text) from error
     return value
 
 
