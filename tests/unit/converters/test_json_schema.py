@@ -314,7 +314,7 @@ def _value(union: dict[int, Any] | None) -> Struct:
         (None, "null"),
         ({0: "x"}, '"x"'),
         ({1: 2.0}, "2.0"),
-        ({2: Struct(POINT, {"x": 1.0})}, '{"x":1.0}'),
+        ({2: Struct(POINT.as_optional(), {"x": 1.0})}, '{"x":1.0}'),
     ],
 )
 def test_data_both_ways(union: dict[int, Any] | None, text: str) -> None:

@@ -11,7 +11,13 @@ from penstock.converters.registry.config import RegistryConfig, refused
 from penstock.converters.registry.converter import RegistryConverter
 
 _FOR_JAVA: Final = " For objects of Java classes only, so it has no effect on Connect's data."
-_VERSIONS: Final = ("draft_4", "draft_6", "draft_7", "draft_2019_09", "draft_2020_12")
+_DIALECTS: Final = {
+    "draft_4": "http://json-schema.org/draft-04/schema#",
+    "draft_6": "http://json-schema.org/draft-06/schema#",
+    "draft_7": "http://json-schema.org/draft-07/schema#",
+    "draft_2019_09": "https://json-schema.org/draft/2019-09/schema",
+    "draft_2020_12": "https://json-schema.org/draft/2020-12/schema",
+}
 
 
 class JsonSchemaConverterConfig(RegistryConfig):
@@ -50,11 +56,12 @@ class JsonSchemaConverterConfig(RegistryConfig):
     )
     json_schema_spec_version: str = key(
         Type.STRING,
-        default="draft_7",
-        valid=one_of_ignoring_case(*_VERSIONS),
+        default="",
+        valid=one_of_ignoring_case("", *_DIALECTS),
         importance=Importance.LOW,
-        doc=f"The version of JSON Schema to write: {', '.join(_VERSIONS)}. {_FOR_JAVA.strip()}"
-        " Schemas of all of these are read.",
+        doc="The version of JSON Schema that schemas name in `$schema`, if given:"
+        f" {', '.join(_DIALECTS)}. Some registries (Apicurio) only take schemas of single"
+        " values with it. Schemas of all these versions are read.",
     )
     json_oneof_for_nullables: bool = key(
         Type.BOOLEAN,
@@ -100,11 +107,13 @@ class JsonSchemaConverter(RegistryConverter):
     def make_format(self) -> JsonSchemaFormat:
         config = self.config
         replaced = config.replace_null_with_default
+        version = config.json_schema_spec_version
         return JsonSchemaFormat(
             JsonSchemaOptions(
                 generalized_sum_type_support=config.generalized_sum_type_support,
                 object_additional_properties=config.object_additional_properties,
                 use_optional_for_nonrequired=config.use_optional_for_nonrequired,
+                dialect=_DIALECTS[version.lower()] if version else None,
                 decimal_numbers=config.decimal_format.upper() == "NUMERIC",
                 default_for_null=replaced and not config.ignore_default_for_nullables,
                 default_for_missing=replaced,

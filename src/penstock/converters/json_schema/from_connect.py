@@ -44,6 +44,8 @@ _SCALARS: Final[dict[SchemaType, Node]] = {
 def json_schema_text(schema: Schema, options: JsonSchemaOptions) -> str:
     """The JSON Schema of a Connect schema."""
     node = _Mapping(options).node(schema)
+    if options.dialect:
+        node = {"$schema": options.dialect, **node}
     return json.dumps(node, ensure_ascii=False, separators=(",", ":"))
 
 

@@ -33,6 +33,8 @@ class JsonSchemaOptions:
     object_additional_properties: bool = True
     use_optional_for_nonrequired: bool = False
     decimal_numbers: bool = False
+    #: What `$schema` is, if it is written.
+    dialect: str | None = None
     #: On writing, and on reading.
     default_for_null: bool = True
     default_for_missing: bool = True

@@ -211,10 +211,9 @@ class _Mapping:
         if field.message_type is not None:
             return self._message(field, above).as_optional()
         name = TYPE_NAMES[field.type]
-        small = _SMALL.get(meta_of(field.GetOptions()).get("connect.type", ""))
-        if small and _SCALARS[name] is SchemaType.INT32:
-            return Schema(small)
-        return Schema(_SCALARS[name], parameters=() if name in _PLAIN else ((TYPE, name),))
+        type_ = _with_size(_SCALARS[name], field)
+        kept = name in _PLAIN or type_ in _SMALL.values()
+        return Schema(type_, parameters=() if kept else ((TYPE, name),))
 
     def _enum(self, field: FieldDescriptor) -> Schema:
         enum, parameter = field.enum_type, self._options.enum_parameter
@@ -231,7 +230,7 @@ class _Mapping:
         if logical := _LOGICAL.get(message.full_name):
             return logical(field)
         if self._options.wrapper_for_nullables and message.full_name in WRAPPERS:
-            return Schema(WRAPPERS[message.full_name])
+            return Schema(_with_size(WRAPPERS[message.full_name], field))
         if is_map(field):
             return self._map(message, above)
         return self.struct(message, above)
@@ -240,6 +239,13 @@ class _Mapping:
         key, value = (self._field(each, above) for each in entry.fields)
         name = map_name(self._name(entry))
         return Schema(SchemaType.MAP, name=name, key_schema=key, value_schema=value)
+
+
+def _with_size(type_: SchemaType, field: FieldDescriptor) -> SchemaType:
+    """INT32, or the smaller type that the field's options name."""
+    if type_ is not SchemaType.INT32:
+        return type_
+    return _SMALL.get(meta_of(field.GetOptions()).get("connect.type", ""), type_)
 
 
 def _decimal(field: FieldDescriptor) -> Schema:
