@@ -149,7 +149,8 @@ def _orders() -> list[dict[str, Any]]:
     full = {
         "tiny": -128, "large": 2**63 - 1, "late": "🚰", "raw": b"\0\xff", "day": -1,
         "price": Decimal("-1.23"), "clock": 86_399_999, "at": -1, "points": [point, point],
-        "named": {"": 0, "ü": 5}, "pairs": {-1: point}, "point": point,
+        "named": {"": 0, "ü": 5}, "pairs": {-1: point},
+        "point": Struct(POINT.as_optional(), {"x": 0.5}),
     }  # fmt: skip
     empty: dict[str, Any] = {
         "tiny": 0, "large": None, "late": None, "raw": b"", "day": 0, "price": None, "clock": 0,
@@ -207,7 +208,8 @@ def test_generated_data_comes_back_as_it_was(
             assert not difference(_parsed(raw), _parsed(_one(converter, topic, schema, value)))
         layout = converter.layout(given[0])
         read = bench.decode(converter, layout, given)
-        assert str(read) == str([_read_one(converter, each) for each in given])
+        ones = [_read_one(converter, each) for each in given]
+        assert str(list(map(plain, read))) == str(list(map(plain, ones)))
 
 
 def _one(converter: Any, topic: str, schema: Schema, value: Any) -> Any:

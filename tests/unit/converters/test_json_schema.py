@@ -41,11 +41,11 @@ NULL = {"type": "null"}
 POINT = struct_schema(Field("x", Schema(SchemaType.FLOAT64)), name="geo.Point")
 
 
-def _node(schema: Schema, **options: bool) -> Any:
+def _node(schema: Schema, **options: Any) -> Any:
     return json.loads(json_schema_text(schema, JsonSchemaOptions(**options)))
 
 
-def _read(node: Any, references: Any = None, **options: bool) -> Schema:
+def _read(node: Any, references: Any = None, **options: Any) -> Schema:
     others = {name: json.dumps(each) for name, each in (references or {}).items()}
     return connect_schema(Documents(json.dumps(node), others), JsonSchemaOptions(**options))
 
