@@ -23,6 +23,7 @@ Examples:
                                             one process, connectors from files
   penstock preview connector.json           what its transforms make of records
   penstock doctor worker.properties         what is wrong with this machine
+  penstock plugins worker.properties        what is on its plugin.path, and what is broken there
   curl localhost:8083/connectors            talk to the worker
 """
 
@@ -170,6 +171,17 @@ def preview(
 
     code = run_preview(connector, records, limit, url, schemas=schemas, as_json=as_json)
     raise typer.Exit(code)
+
+
+@app.command()
+def plugins(
+    worker: Annotated[Path | None, typer.Argument(metavar="[WORKER.properties]")] = None,
+) -> None:
+    """List the plugins a worker finds; those that can't be loaded with the reason, and status 1."""
+    from penstock.cli.plugins import list_plugins
+    from penstock.config.properties import load_properties
+
+    raise typer.Exit(list_plugins(load_properties(worker) if worker else {}))
 
 
 @app.command()

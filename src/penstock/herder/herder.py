@@ -100,6 +100,10 @@ class Herder(Protocol):
 
     def plugins(self, *, connectors_only: bool) -> Sequence[Mapping[str, str]]: ...
 
+    def broken_plugins(self) -> Sequence[Mapping[str, str]]:
+        """What should have been a plugin and can't be loaded: each with name, path and error."""
+        ...
+
     def plugin_config(
         self, name: str, version: str | None, deadline: Deadline
     ) -> list[dict[str, Any]]:

@@ -322,7 +322,15 @@ class LocalHerder:
     # ----------------------------------------------------------------------- plugins and loggers
 
     def plugins(self, *, connectors_only: bool) -> Sequence[Mapping[str, str]]:
+        self._plugins.look_again()
         return rest_list(self._plugins.infos(CONNECTORS if connectors_only else None))
+
+    def broken_plugins(self) -> Sequence[Mapping[str, str]]:
+        self._plugins.look_again()
+        return [
+            {"name": each.name, "path": each.path, "error": each.error}
+            for each in self._plugins.broken
+        ]
 
     def plugin_config(
         self, name: str, version: str | None, deadline: Deadline

@@ -9,9 +9,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from penstock.api.plugin import Plugin, PluginKind
-from penstock.api.transform import ColumnPredicate, ColumnTransformation
+from penstock.api.transform import (
+    ColumnPredicate,
+    ColumnTransformation,
+    RecordPredicate,
+    RecordTransformation,
+    Schemas,
+)
 from penstock.config.values import Type, parse_value
 from penstock.errors import ConfigError, DataError, PluginError
+from penstock.plan.record_step import AskRecords, ForgetTest, MapRecords
 from penstock.plan.stage import Guard, Keep, Path, Select, Stage, Step
 
 if TYPE_CHECKING:
@@ -22,9 +29,6 @@ if TYPE_CHECKING:
 
 PluginLoader = Callable[[str, PluginKind], type[Plugin]]
 """Gives the class that a name in a configuration stands for."""
-
-Schemas = tuple["Schema | None", "Schema | None"]
-"""Of the key and of the value."""
 
 HEADER_CONVERTER: Final = "header.converter"
 _DEFAULT_HEADER_CONVERTER: Final = "org.apache.kafka.connect.storage.SimpleHeaderConverter"
@@ -120,7 +124,7 @@ class Chain:
         for stage in self._stages:
             try:
                 paths = tuple(after for path in paths for after in stage.extend(path, strict=True))
-            except (ConfigError, DataError) as error:
+            except (ConfigError, DataError, PluginError) as error:
                 # Others are checked as Connect checks them: by their keys alone.
                 return {stage.checked_key: str(error)} if stage.transformation.checked_key else {}
         return {}
@@ -145,7 +149,7 @@ def _stage(
     headers: HeaderConverter,
 ) -> Stage:
     transformation = _plugin(config, "transforms", alias, load, PluginKind.TRANSFORMATION)
-    if not isinstance(transformation, ColumnTransformation):
+    if not isinstance(transformation, ColumnTransformation | RecordTransformation):
         raise PluginError(f"{transformation.class_name()} is not a transformation")
     prefix = f"transforms.{alias}."
     name = config.get(f"{prefix}predicate")
@@ -153,7 +157,7 @@ def _stage(
     if name is None:
         return Stage(alias, transformation, headers)
     predicate = guards.get(name)
-    if not isinstance(predicate, ColumnPredicate):
+    if not isinstance(predicate, ColumnPredicate | RecordPredicate):
         message = f"Unknown predicate '{name}'; list it in `predicates`"
         raise ConfigError(message, {f"{prefix}predicate": (message,)})
     return Stage(alias, transformation, headers, Guard(name, predicate, negate))
@@ -213,3 +217,9 @@ def _described(step: Step) -> str:
             return f"select {', '.join(columns)}"
         case Keep(condition):
             return f"filter {condition}"
+        case MapRecords():
+            return f"records through {step.plugin}"
+        case AskRecords():
+            return f"records asked by {step.plugin}"
+        case ForgetTest():
+            return "drop what was asked"

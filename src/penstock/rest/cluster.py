@@ -36,7 +36,16 @@ async def health(request: Request) -> Response:
 async def list_plugins(request: Request) -> Response:
     """Connectors that are installed; with `connectorsOnly=false` all plugins."""
     only = flag(request, "connectorsOnly", default=True)
-    found = herding(request).herder.plugins(connectors_only=only)
+    herd = herding(request)
+    # Plugins that are new are imported now, which may take its time.
+    found = await herd.run(partial(herd.herder.plugins, connectors_only=only))
+    return answer([dict(plugin) for plugin in found])
+
+
+async def list_broken_plugins(request: Request) -> Response:
+    """Plugins that can't be loaded, and why."""
+    herd = herding(request)
+    found = await herd.run(herd.herder.broken_plugins)
     return answer([dict(plugin) for plugin in found])
 
 

@@ -73,6 +73,7 @@ _PREVIEW_STEP: Final = _object(
 
 SCHEMAS: Final[dict[str, Schema]] = {
     "ActiveTopics": _map(_object(topics=_list(TEXT))),
+    "BrokenPlugins": _list(_object(name=TEXT, path=TEXT, error=TEXT)),
     "Config": CONFIG,
     "ConfigInfos": _object(
         name=TEXT,

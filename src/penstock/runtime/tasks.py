@@ -22,6 +22,7 @@ from penstock.plan import kafka_io
 from penstock.plan.chain import Chain
 from penstock.plan.pipeline import Converters, SinkPipeline, SourcePipeline
 from penstock.plan.session import SparkEngine
+from penstock.plan.shipping import ship_by_value
 from penstock.plugins import Plugins
 from penstock.runtime.clients import ConnectorClients
 from penstock.runtime.conversion import converters_of, with_header_converter
@@ -63,6 +64,7 @@ class TaskFactory:
         target: TargetState,
         events: WorkerEvents,
     ) -> TaskHost:
+        ship_by_value(self.plugins.local_modules)
         control = TaskControl(target, self.clock)
         if issubclass(connector, SourceConnector):
             work: TaskWork = self._source(task, connector, config, task_config, control, events)
@@ -144,7 +146,9 @@ class TaskFactory:
 
     def chain(self, config: Mapping[str, str]) -> Chain:
         def load(name: str, kind: PluginKind) -> type[Plugin]:
-            return self.plugins.load_named(name, kind)
+            found = self.plugins.load_named(name, kind)
+            ship_by_value(self.plugins.local_modules)
+            return found
 
         return Chain.of(with_header_converter(config, self.worker_properties), load)
 
