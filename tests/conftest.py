@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 from penstock.kafka.embedded import EmbeddedKafka
 from penstock.testing.databases import DatabaseServer, FreshDatabase, MariaDb, PostgreSql
@@ -18,6 +19,10 @@ from penstock.testing.registry import SchemaRegistry
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+# The same examples each time, and none that fails because the machine is busy.
+settings.register_profile("steady", derandomize=True, deadline=None)
+settings.load_profile("steady")
 
 _LEVELS = ("unit", "spark", "kafka", "cluster")
 _HERE = Path(__file__).parent
