@@ -476,6 +476,20 @@ def test_broken_messages_are_faults_and_those_of_other_schemas_are_told(
             converter.decode_one(each)
 
 
+def test_broken_text_is_made_whole(bench: Bench, unique: Callable[[str], str]) -> None:
+    schema = struct_schema(
+        Field("text", STRING),
+        Field("map", Schema(SchemaType.MAP, key_schema=STRING, value_schema=INT)),
+    )
+    converter = bench.converter()
+    raw = converter.encode_one_for(unique("t"), schema, Struct(schema, {"text": "", "map": {}}))
+    assert raw is not None
+    broken = raw[:5] + b"\x04a\xff" + b"\x02\x02\xfe\x02\x00"
+    (row,) = bench.decode(converter, converter.layout(raw), [broken])
+    assert row.data.asDict() == {"text": "a\ufffd", "map": {"\ufffd": 1}}
+    assert plain(converter.decode_one(broken).value) == row.data.asDict()
+
+
 def test_messages_that_no_schema_is_known_for(bench: Bench) -> None:
     converter = bench.converter()
     for raw, words in (
