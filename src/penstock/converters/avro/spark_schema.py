@@ -3,7 +3,7 @@
 The bytes of a record are those of its fields and nothing else, so a schema can be put into
 records, or be given other names, without any change of the bytes. That is used here: names are
 made unique, the types of a union get a record each (Spark would merge an int with a long), and
-logical types are left out, since columns hold them as Avro does. See decision 015.
+logical types are left out, since columns hold them as Avro does. See decision 016.
 """
 
 from __future__ import annotations
