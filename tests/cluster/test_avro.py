@@ -22,7 +22,8 @@ AVRO = "io.confluent.connect.avro.AvroConverter"
 
 def avro(registry: SchemaRegistry) -> dict[str, str]:
     return {
-        "key.converter": "org.apache.kafka.connect.storage.StringConverter",
+        "key.converter": AVRO,
+        "key.converter.schema.registry.url": registry.url,
         "value.converter": AVRO,
         "value.converter.schema.registry.url": registry.url,
     }
