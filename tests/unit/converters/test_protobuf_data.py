@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from google.protobuf import message_factory
 
+from penstock.columns.single import array_of, value_of
 from penstock.converters.protobuf.decode import DecodeKernel
 from penstock.converters.protobuf.encode import EncodeKernel
 from penstock.converters.protobuf.files import MessageType, ProtoSchema
@@ -16,7 +17,6 @@ from penstock.converters.protobuf.from_connect import proto_file
 from penstock.converters.protobuf.options import UNION, ProtobufOptions
 from penstock.converters.protobuf.print_file import proto_text
 from penstock.converters.protobuf.to_connect import connect_schema
-from penstock.converters.protobuf.values import array_of, value_of
 from penstock.data.schema import (
     Field,
     Schema,

@@ -18,6 +18,7 @@ import pyarrow as pa
 from google.protobuf import message_factory
 from google.protobuf.descriptor import FieldDescriptor
 
+from penstock.columns.single import array_of
 from penstock.converters.json.write import unscaled_bytes
 from penstock.converters.protobuf import moments
 from penstock.converters.protobuf.files import MessageType
@@ -31,7 +32,6 @@ from penstock.converters.protobuf.options import (
 )
 from penstock.converters.protobuf.rows import Places, RowFaults, is_null
 from penstock.converters.protobuf.to_connect import TYPE_NAMES, WRAPPERS
-from penstock.converters.protobuf.values import array_of
 from penstock.data.schema import DATE, TIME, TIMESTAMP, Field, Schema, SchemaType
 from penstock.errors import DataError
 

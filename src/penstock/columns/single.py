@@ -1,4 +1,4 @@
-"""Connect values of Python as Arrow has them, and back."""
+"""Single Connect values through kernels that are made for whole columns."""
 
 from __future__ import annotations
 
@@ -21,6 +21,18 @@ def array_of(schema: Schema, values: list[Any]) -> pa.Array:
         return pa.array([_plain(schema, each) for each in values], arrow_type(schema))
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         raise DataError(f"Invalid value for {schema.type.name}: {error}") from error
+
+
+def only_row(result: pa.Array) -> Any:
+    """The data of the only row of a struct<data, error>.
+
+    Raises:
+        DataError: the row's error.
+    """
+    row = result[0].as_py()
+    if row["error"] is not None:
+        raise DataError(row["error"])
+    return row["data"]
 
 
 def value_of(schema: Schema, value: Any) -> Any:
