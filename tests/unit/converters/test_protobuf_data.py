@@ -198,6 +198,22 @@ def test_unset_fields_of_proto2() -> None:
     assert _read(message, b"", optional_for_proto2=False) == [{"s": "d"}]
 
 
+def test_texts_of_proto2_that_are_no_utf8() -> None:
+    message = _proto("message M { optional string s = 1; repeated string r = 2; }")
+    assert _read(message, b"\x0a\x01\xff\x12\x01a\x12\x01\xfe") == [
+        {"s": "\ufffd", "r": ["a", "\ufffd"]}
+    ]
+
+
+def test_a_number_that_an_enum_of_proto2_has_not() -> None:
+    message = _proto("message M { optional E e = 1; enum E { A = 1; } }")
+    schema = connect_schema(message.descriptor(), ProtobufOptions(int_for_enums=True))
+    values = [Struct(schema, {"e": number}) for number in (1, 5)]
+    rows = EncodeKernel(schema, message, ProtobufOptions())(array_of(schema, values)).to_pylist()
+    assert rows[0] == {"data": b"\x08\x01", "error": None}
+    assert rows[1]["error"] == "The Protobuf message M refuses it: invalid enumerator 5"
+
+
 def test_dates_that_there_are_not() -> None:
     message = _proto(
         'syntax = "proto3"; import "google/type/date.proto"; import "google/type/timeofday.proto";'

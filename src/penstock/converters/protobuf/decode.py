@@ -292,7 +292,16 @@ def _scalar(schema: Schema, field: FieldDescriptor) -> Decoder:
     if narrow:
         # As Java's casts: only the low bits of what an INT8 or INT16 has no room for.
         return lambda values, _: pa.array(np.array(values, "i4").astype(narrow))
+    if schema.type is SchemaType.STRING:
+        return lambda values, _: pa.array(_texts(values), type_)
     return lambda values, _: pa.array(values, type_)
+
+
+def _texts(values: list[Any]) -> list[str]:
+    """Texts of proto2 that are no UTF-8 come as bytes; Java puts a sign for what is wrong."""
+    if bytes not in set(map(type, values)):
+        return values
+    return [each if isinstance(each, str) else each.decode(errors="replace") for each in values]
 
 
 def _enum(schema: Schema, field: FieldDescriptor) -> Decoder:

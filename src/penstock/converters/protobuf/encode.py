@@ -85,8 +85,12 @@ class EncodeKernel:
         written: list[bytes | None] = [None] * len(data)
         encoded = encode(data.drop_null(), places)
         for row, values in zip(places.rows.tolist(), encoded, strict=True):
-            if not faults.has(row):
+            if faults.has(row):
+                continue
+            try:
                 written[row] = make(**values).SerializeToString()
+            except (TypeError, ValueError) as error:
+                faults.add(row, f"The Protobuf message {self.message.name} refuses it: {error}")
         return faults.applied(pa.array(written, pa.binary()))
 
 
