@@ -155,6 +155,49 @@ def test_defaults_stand_for_null() -> None:
     assert _there_and_back(schema, *rows) == [{"s": "d"}, {"s": "x"}]
 
 
+def test_parts_of_larger_arrays() -> None:
+    inner = struct_schema(Field("n", Schema(SchemaType.INT32)))
+    schema = struct_schema(
+        Field("s", Schema(SchemaType.STRING, optional=True, default="d")),
+        Field("l", Schema(SchemaType.ARRAY, value_schema=inner, optional=True)),
+        Field("m", Schema(SchemaType.MAP, key_schema=STRING, value_schema=inner, optional=True)),
+    )
+    rows = [
+        {"s": None, "l": [Struct(inner, {"n": n})] * n, "m": {"k": Struct(inner, {"n": n})}}
+        for n in range(5)
+    ]
+    kernel = EncodeKernel(schema, _message(schema), ProtobufOptions())
+    whole = array_of(schema, [Struct(schema, row) for row in rows])
+    raws = kernel(whole.slice(2, 2)).field("data").to_pylist()
+    assert _read(_message(schema), *raws) == [
+        {"s": "d", "l": [{"n": n}] * n, "m": {"k": {"n": n}}} for n in (2, 3)
+    ]
+    empty = {"s": "", "l": None, "m": None}
+    assert _there_and_back(schema, Struct(schema, empty), None) == [
+        {"s": "", "l": [], "m": {}},
+        None,
+    ]
+    assert _there_and_back(schema, None) == [None]
+    assert _there_and_back(schema) == []
+
+
+def test_defaults_of_containers() -> None:
+    schema = struct_schema(
+        Field("l", Schema(SchemaType.ARRAY, value_schema=STRING, optional=True, default=["d"])),
+        Field(
+            "m",
+            Schema(SchemaType.MAP, key_schema=STRING, value_schema=STRING, default={"k": "v"}),
+        ),
+    )
+    rows = [Struct(schema, {"l": None, "m": None}), Struct(schema, {"l": [], "m": {}})]
+    assert _there_and_back(schema, *rows) == [{"l": ["d"], "m": {"k": "v"}}, {"l": [], "m": {}}]
+
+
+def test_a_name_that_a_cast_left() -> None:
+    schema = struct_schema(Field("t", Schema(SchemaType.STRING, name=timestamp_schema().name)))
+    assert _there_and_back(schema, Struct(schema, {"t": "x"})) == [{"t": "x"}]
+
+
 def test_a_fault_is_that_of_its_row() -> None:
     schema = struct_schema(
         Field("s", STRING),

@@ -18,7 +18,7 @@ import pyarrow as pa
 from google.protobuf import message_factory
 from google.protobuf.descriptor import FieldDescriptor
 
-from penstock.columns.single import array_of
+from penstock.columns.single import plain
 from penstock.converters.json.write import unscaled_bytes
 from penstock.converters.protobuf import moments
 from penstock.converters.protobuf.files import MessageType
@@ -234,14 +234,15 @@ class _Encoders:
 
 def _with_nulls(schema: Schema, encode: Encoder, complaint: str | None) -> Encoder:
     """Nulls become the default, or None, or a fault if there is a complaint about them."""
-    default = None if schema.default is None else array_of(schema, [schema.default])
+    default = plain(schema, schema.default)
 
     def encode_all(array: pa.Array, places: Places) -> list[Any]:
         if not array.null_count:
             return encode(array, places)
         absent = is_null(array)
         if default is not None:
-            filled = pa.concat_arrays([array, default])
+            # Spark's lists and maps have other names for their parts than Arrow's own.
+            filled = pa.concat_arrays([array, pa.array([default], array.type)])
             taken = np.where(absent, len(array), np.arange(len(array)))
             return encode(filled.take(pa.array(taken)), places)
         if complaint:
