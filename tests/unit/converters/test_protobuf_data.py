@@ -292,6 +292,21 @@ def test_decimals_of_other_scales() -> None:
     assert read[5] == "-0.07"
 
 
+def test_a_null_key_is_the_fault_of_its_row() -> None:
+    message = _proto(
+        'syntax = "proto3"; message M { repeated XEntry m = 1;'
+        " message XEntry { optional int32 key = 1; int32 value = 2; } }"
+    )
+    rows = [[(1, 2), (3, 4), (1, 5)], [(None, 1), (2, 3)], [(6, 7)], []]
+    raws = [_bytes(message, m=[{"key": key, "value": value} for key, value in row]) for row in rows]
+    assert _read(message, *raws) == [
+        {"m": {1: 5, 3: 4}},
+        "The map m has a null key",
+        {"m": {6: 7}},
+        {"m": {}},
+    ]
+
+
 def test_oneofs_enums_and_unsigned_numbers() -> None:
     message = _proto(
         'syntax = "proto3"; message M { enum E { A = 0; B = 7; } E e = 1; repeated E es = 2;'
