@@ -297,7 +297,12 @@ def test_a_null_key_is_the_fault_of_its_row() -> None:
         'syntax = "proto3"; message M { repeated XEntry m = 1;'
         " message XEntry { optional int32 key = 1; int32 value = 2; } }"
     )
-    rows = [[(1, 2), (3, 4), (1, 5)], [(None, 1), (2, 3)], [(6, 7)], []]
+    rows: list[list[tuple[int | None, int]]] = [
+        [(1, 2), (3, 4), (1, 5)],
+        [(None, 1), (2, 3)],
+        [(6, 7)],
+        [],
+    ]
     raws = [_bytes(message, m=[{"key": key, "value": value} for key, value in row]) for row in rows]
     assert _read(message, *raws) == [
         {"m": {1: 5, 3: 4}},

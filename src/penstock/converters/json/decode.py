@@ -339,9 +339,15 @@ def _fitter(schema: Schema) -> Callable[[Any], Any]:
         case SchemaType.MAP if schema.key_schema is not None and schema.value_schema is not None:
             fit_key, fit_value = _fitter(schema.key_schema), _fitter(schema.value_schema)
             return lambda value: (
-                value and [(fit_key(key), fit_value(each)) for key, each in value.items()]
+                value and [(fit_key(_present(key)), fit_value(each)) for key, each in value.items()]
             )
     return lambda value: value
+
+
+def _present(key: Any) -> Any:
+    if key is None:
+        raise DataError("A map with a null key can't be held in columns")
+    return key
 
 
 def _rescaled(value: Decimal, scale: int) -> Decimal:
