@@ -379,3 +379,20 @@ def test_a_null_key_is_the_fault_of_its_row(
         {"data": None, "error": "A map with a null key can't be held in columns"},
         {"data": [(3, 4)], "error": None},
     ]
+
+
+def test_structs_as_keys_are_for_columns() -> None:
+    schema = _map(POINT, INT32)
+    raws = [
+        b'[{"key":{"x":1},"value":2},{"key":{"x":1},"value":3}]',
+        b'[{"key":{"x":2},"value":4}]',
+    ]
+    kernel = PayloadKernel(
+        schema, tag=b"", replace_null=True, decimal_numbers=False, reader=JsonSchemaReader
+    )
+    assert kernel(pa.array(raws, pa.binary())).field("data").to_pylist() == [
+        [({"x": 1.0}, 3)],
+        [({"x": 2.0}, 4)],
+    ]
+    with pytest.raises(DataError, match="only be held in columns"):
+        JsonSchemaReader(replace_null=True).compile(schema)(document.parse(raws[1]))

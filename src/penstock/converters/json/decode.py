@@ -108,7 +108,8 @@ class PayloadKernel:
         return _Fitting(replace_null=self.replace_null).fit(self.schema, data, None)
 
     def _read_each(self, rests: pa.Array) -> pa.Array:
-        reader = self.reader(replace_null=self.replace_null, make_struct=_as_dict)
+        make_struct = _Members.of if has(self.schema, _has_struct_keys) else _as_dict
+        reader = self.reader(replace_null=self.replace_null, make_struct=make_struct)
         read = reader.compile(self.schema)
         fit = _fitter(self.schema)
         values: list[Any] = []
@@ -300,6 +301,21 @@ _LIMIT: Final = 10**MAX_DECIMAL_DIGITS
 
 def _as_dict(schema: Schema, values: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001 - MakeStruct
     return values
+
+
+class _Members(dict[str, Any]):
+    """A struct that may be the key of a map."""
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(repr(self))
+
+    @classmethod
+    def of(cls, schema: Schema, values: dict[str, Any]) -> _Members:  # noqa: ARG003 - MakeStruct
+        return cls(values)
+
+
+def _has_struct_keys(schema: Schema) -> bool:
+    return schema.key_schema is not None and schema.key_schema.type is SchemaType.STRUCT
 
 
 def _array(values: list[Any], type_: pa.DataType) -> pa.Array:
