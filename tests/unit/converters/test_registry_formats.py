@@ -34,6 +34,8 @@ def test_the_keys_are_read_without_spark_and_protobuf(package: str) -> None:
         (JsonSchemaConverter, "json.fail.invalid.schema", "true"),
         (JsonSchemaConverter, "json.schema.spec.version", "draft_99"),
         (JsonSchemaConverter, "decimal.format", "hex"),
+        (JsonSchemaConverter, "preserve.additional.properties", "true"),
+        (JsonSchemaConverter, "scrub.invalid.names", "true"),
     ],
 )
 def test_what_can_not_be_done_is_refused(
