@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from penstock.testing.databases import FreshDatabase
+from penstock.testing.registry import SchemaRegistry
 from penstock.testing.worker import PenstockWorker
 from tests.spark.connectors.jdbc.test_source_types import MARIADB, POSTGRESQL, Case
 
@@ -36,6 +37,7 @@ def there_and_back(
     database: FreshDatabase,
     columns: list[str],
     unique: Callable[[str], str],
+    converter: Mapping[str, str],
 ) -> None:
     prefix = unique("trip")
     source = {
@@ -54,8 +56,8 @@ def there_and_back(
         "table.name.format": "copied",
         "fields.whitelist": ",".join(["id", *columns]),
     }
-    worker.rest.create_running(f"{prefix}-source", {**source, **_JSON})
-    worker.rest.create_running(f"{prefix}-sink", {**sink, **_JSON})
+    worker.rest.create_running(f"{prefix}-source", {**source, **converter})
+    worker.rest.create_running(f"{prefix}-sink", {**sink, **converter})
     worker.rest.eventually(
         lambda: database.rows("SELECT COUNT(*) FROM copied"), lambda rows: rows == [("2",)]
     )
@@ -65,6 +67,9 @@ _JSON = {
     "value.converter": "org.apache.kafka.connect.json.JsonConverter",
     "value.converter.schemas.enable": "true",
 }
+
+
+_AVRO = "io.confluent.connect.avro.AvroConverter"
 
 
 def create(database: FreshDatabase, cases: Mapping[str, Case]) -> None:
@@ -102,14 +107,20 @@ def test_mariadb(
     cases = {name: case for name, case in MARIADB.items() if name not in NO_TIME_OF_DAY}
     create(mariadb, cases)
     columns = [name for name in cases if name not in MARIADB_ONE_WAY]
-    there_and_back(worker, mariadb, columns, unique)
+    there_and_back(worker, mariadb, columns, unique, _JSON)
     assert losses(mariadb, columns, "{}", "<=>") == MARIADB_LOSSES
 
 
+@pytest.mark.parametrize("converter", ["json", "avro"])
 def test_postgresql(
-    worker: PenstockWorker, postgresql: FreshDatabase, unique: Callable[[str], str]
+    worker: PenstockWorker,
+    postgresql: FreshDatabase,
+    registry: SchemaRegistry,
+    unique: Callable[[str], str],
+    converter: str,
 ) -> None:
     create(postgresql, POSTGRESQL)
     columns = [name for name in POSTGRESQL if name not in POSTGRESQL_ONE_WAY]
-    there_and_back(worker, postgresql, columns, unique)
+    avro = {"value.converter": _AVRO, "value.converter.schema.registry.url": registry.url}
+    there_and_back(worker, postgresql, columns, unique, avro if converter == "avro" else _JSON)
     assert losses(postgresql, columns, "{}::text", "IS NOT DISTINCT FROM") == POSTGRESQL_LOSSES

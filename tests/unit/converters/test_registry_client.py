@@ -159,6 +159,7 @@ def test_references_come_with_the_schema_that_has_them() -> None:
     ("key", "value", "words"),
     [
         ("schema.registry.url", "", "schema.registry.url"),
+        ("schema.registry.url", "http://a:1,localhost:8081", "must be http://host:port"),
         ("basic.auth.credentials.source", "SASL_INHERIT", "must be one of: URL, USER_INFO"),
         ("value.subject.name.strategy", "com.acme.Mine", "must be one of TopicNameStrategy"),
         ("use.latest.with.metadata", "a=b", "not supported"),

@@ -7,8 +7,9 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote
 
+from penstock.converters.registry.address import address_of
 from penstock.converters.registry.config import RegistryConfig, tls_properties
 from penstock.errors import ConfigError, DataError, ServiceAwayError
 from penstock.tls import ssl_context, tls_of
@@ -183,18 +184,11 @@ class _Base:
 
 
 def _base(url: str, config: RegistryConfig) -> _Base:
-    parts = urlsplit(url.strip().rstrip("/"))
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        message = (
-            f"Invalid value {parts._replace(netloc=parts.netloc.rpartition('@')[2]).geturl()} for"
-            " configuration schema.registry.url: must be http://host:port or https://host:port"
-        )
-        raise ConfigError(message, {"schema.registry.url": (message,)})
-    user, _, address = parts.netloc.rpartition("@")
+    address = address_of(url)
     headers = {"Accept": f"{_MEDIA_TYPE}, application/json"}
-    if authorization := _authorization(config, unquote(user)):
+    if authorization := _authorization(config, address.user):
         headers["Authorization"] = authorization
-    return _Base(parts._replace(netloc=address).geturl(), headers)
+    return _Base(address.url, headers)
 
 
 def _authorization(config: RegistryConfig, of_url: str) -> str | None:
