@@ -88,7 +88,7 @@ def test_a_plugin_comes_changes_and_another_is_broken(
     topics.produce(kafka, topic, [b"three"])
     worker.rest.eventually(lambda: lines(file), lambda got: len(got) >= 3)
     assert lines(file)[-1] == "THREE?"
-    worker.rest.restart(name, "?includeTasks=true")
+    assert worker.rest.restart(name, "includeTasks=true").status_code == 202
     worker.rest.await_running(name)
     topics.produce(kafka, topic, [b"four"])
     worker.rest.eventually(lambda: lines(file), lambda got: len(got) >= 4)
