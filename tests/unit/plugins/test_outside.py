@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from penstock.errors import NotFoundError, PluginError
+from penstock.herder.secrets import Secrets
 from penstock.plugins import Plugins, importing, outside
 
 PLUGIN = """
@@ -173,6 +174,19 @@ def test_nothing_is_imported_again_while_nothing_changes(
     found.load_named("Still")
     with pytest.raises(NotFoundError):
         found.find("com.example.None")
+
+
+def test_passwords_of_a_plugin_that_came_later_are_hidden(tmp_path: Path) -> None:
+    found = Plugins.discover([str(tmp_path)])
+    secrets = Secrets(found)
+    config = {"transforms.x.type": "com.example.Safe", "transforms.x.pin": "1234"}
+    assert secrets.masked(config) == config
+    text = source("Safe").replace("ColumnPredicate", "ColumnTransformation")
+    text = "from penstock.config import Config, Type, key\n" + text.replace("column(", "columns(")
+    text += "    class Config(Config):\n        pin: str = key(Type.PASSWORD, doc='Secret.')\n"
+    write(tmp_path / "demo_safe.py", text)
+    found.look_again()
+    assert secrets.masked(config)["transforms.x.pin"] == "[hidden]"
 
 
 # ---------------------------------------------------------------------------------------- broken
