@@ -8,6 +8,7 @@ PenstockError
   ForbiddenError             switched off by the worker's settings                 -> REST 403
   DeadlineExceededError      a step ran out of time; the text names the step       -> REST 500
   DataError                  this record is wrong; tolerated, or fails the task
+    RefusedError             a target refuses one of a batch; found and tolerated, or the same
   RetriableError             the same call may succeed later
   PluginError                a plugin broke its contract; fails the task
   StorageError               an internal topic or file can't be read or written
@@ -56,6 +57,13 @@ class DeadlineExceededError(PenstockError):
 
 class DataError(PenstockError):
     """A record can't be processed; whether that fails the task is `errors.tolerance`."""
+
+
+class RefusedError(DataError):
+    """A target refuses a record of a batch, and has written nothing of that batch.
+
+    Which record that is need not be known: the framework finds it by writing smaller batches.
+    """
 
 
 class RetriableError(PenstockError):

@@ -28,15 +28,18 @@ def test_version() -> None:
 
 def test_help_has_every_command_and_examples() -> None:
     text = run("--help").stdout
-    for command in ("standalone", "distributed", "up", "kafka", "doctor", "demo"):
+    for command in ("standalone", "distributed", "up", "kafka", "doctor", "demo", "dlq"):
         assert f"\n  {command} " in text
     assert "penstock distributed worker.properties" in text
     assert "curl localhost:8083/connectors" in text
 
 
-@pytest.mark.parametrize("command", ["standalone", "distributed", "up", "kafka", "doctor", "demo"])
+@pytest.mark.parametrize(
+    "command",
+    ["standalone", "distributed", "up", "kafka", "doctor", "demo", "dlq", "dlq list", "dlq show"],
+)
 def test_every_command_has_help(command: str) -> None:
-    result = run(command, "--help")
+    result = run(*command.split(), "--help")
     assert result.returncode == 0
     assert "Usage: " in result.stdout
 

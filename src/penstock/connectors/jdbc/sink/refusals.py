@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from penstock.errors import DataError, PenstockError, RetriableError
+from penstock.errors import DataError, PenstockError, RefusedError, RetriableError
 
 MARK: Final = "PENSTOCK-JDBC-SINK "
 #: Failures that the runtime has planned, and understands itself.
@@ -18,6 +18,12 @@ _LOST: Final = re.compile(
     r"Exception: .*"
 )
 _REFUSED: Final = re.compile(r"(?:java\.sql\.\w+|\w+SQL\w*|SQLite)Exception: .*")
+# Among them, those about a row. PostgreSQL's driver has one class for all, so its words must do.
+_WRONG_ROW: Final = re.compile(
+    r"java\.sql\.(?:SQLIntegrityConstraintViolation|SQLData)Exception|DataTruncation: "
+    r"|\[SQLITE_(?:CONSTRAINT|MISMATCH|TOOBIG)"
+    r"|PSQLException: ERROR: .*(?:violates|too long|out of range|overflow|invalid (?:input|byte))"
+)
 
 
 def translated(error: Exception, hide: Callable[[str], str], *, trim: bool) -> Exception:
@@ -29,7 +35,8 @@ def translated(error: Exception, hide: Callable[[str], str], *, trim: bool) -> E
     """
     found = refused_record(error) or _of_driver(error, hide)
     if trim and isinstance(found, DataError):
-        return DataError("the database refused a batch; trim.sensitive.log=true hides its words")
+        text = "the database refused a batch; trim.sensitive.log=true hides its words"
+        return RefusedError(text) if isinstance(found, RefusedError) else DataError(text)
     return found
 
 
@@ -40,16 +47,19 @@ def _of_driver(error: Exception, hide: Callable[[str], str]) -> Exception:
     if lost := _LOST.search(text):
         return RetriableError(hide(lost.group()))
     refused = _REFUSED.search(text)
-    return DataError(hide(refused.group())) if refused else error
+    if refused is None:
+        return error
+    kind = RefusedError if _WRONG_ROW.search(text) else DataError
+    return kind(hide(refused.group()))
 
 
-def refused_record(error: BaseException) -> DataError | None:
+def refused_record(error: BaseException) -> RefusedError | None:
     """The error of a record that checked() refused, if that is why a job failed."""
     text = str(error)
     at = text.find(MARK)
     if at < 0:
         return None
     found, _ = json.JSONDecoder(strict=False).raw_decode(text, at + len(MARK))
-    return DataError(
+    return RefusedError(
         f"record {found['topic']}-{found['partition']}, offset {found['offset']}: {found['why']}"
     )

@@ -44,6 +44,7 @@ class JdbcSinkTask(FrameSinkTask):
         self._context = context
         self._config = self.Config.parse(config)
         self._settings: ConnectionSettings = self._config.connection(config)
+        self.keeps_offsets = self._config.exactly_once
         catalogs = self._config.dialect.own_catalog_only
         table = batches.table_id(self._config.exactly_once_table, catalogs=catalogs)
         self._offsets = OffsetTable(table, config.get("name", ""))
