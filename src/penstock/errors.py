@@ -63,7 +63,12 @@ class RefusedError(DataError):
     """A target refuses a record of a batch, and has written nothing of that batch.
 
     Which record that is need not be known: the framework finds it by writing smaller batches.
+    `row`, its number in the batch's frame, makes that quicker; it may be wrong.
     """
+
+    def __init__(self, message: str, row: int | None = None) -> None:
+        super().__init__(message)
+        self.row = row
 
 
 class RetriableError(PenstockError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Generic, Protocol, Self, TypeVar
 
 from penstock.api.sink import OffsetRange
@@ -25,6 +26,27 @@ class Rows(Protocol):
 
 
 R = TypeVar("R", bound=Rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Suspected:
+    """Among the first so many rows there is one that is refused; `row` may be the one."""
+
+    size: int
+    row: int | None
+    unit: int
+
+    def cut(self) -> int:
+        """How many rows to try next: up to the suspect, the suspect itself, or half of them."""
+        if self.row is None or self.row >= self.size:
+            return max(self.unit, self.size // 2) if self.size else 0
+        # Rows that were left out on the way make it a little less than it says.
+        return self.row - self.unit // 2 if self.row >= self.unit else self.unit
+
+    def behind(self, written: int) -> Suspected:
+        """What is left to suspect once so many of them are written."""
+        row = None if self.row is None or self.row < written else self.row - written
+        return Suspected(max(0, self.size - written), row, self.unit)
 
 
 class AroundRefused(Generic[R]):
@@ -58,25 +80,24 @@ class AroundRefused(Generic[R]):
         self._enough = enough
         self._unit = unit
 
-    def run(self, rows: R) -> None:
-        """Write them; `done` tells how far it came, also when a write fails."""
-        left = rows
-        suspects = rows.size  # Among the first so many there is one that is refused.
+    def run(self, rows: R, refused: RefusedError) -> None:
+        """Write them, after that refusal; `done` tells how far it came, also when a write fails."""
+        left, suspected = rows, Suspected(rows.size, refused.row, self._unit)
         step = good = skipped = 0
         while left.size and not self._enough():
-            head, rest = left.cut(max(self._unit, suspects // 2) if suspects else step)
-            refused = self._refused(head)
-            if refused is not None and head.size > self._unit:
-                suspects = head.size
+            head, rest = left.cut(suspected.cut() or step)
+            error = self._refused(head)
+            if error is not None and head.size > self._unit:
+                suspected = Suspected(head.size, error.row, self._unit)
                 continue
-            if refused is None:
+            if error is None:
                 good += head.size
-                suspects = max(0, suspects - head.size)
+                suspected = suspected.behind(head.size)
                 step = 2 * head.size
             else:
-                self._skip(head, refused)
+                self._skip(head, error)
                 step = max(self._unit, 2 * good) if skipped else rest.size
-                skipped, good, suspects = skipped + 1, 0, 0
+                skipped, good, suspected = skipped + 1, 0, Suspected(0, None, self._unit)
             self._pass(head)
             left = rest
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from penstock.clock import Deadline
 from penstock.data.record import TopicPartition
-from penstock.errors import RefusedError
+from penstock.errors import RefusedError, RetriableError
 from penstock.plan.faults import Fault
 from penstock.runtime.around_refused import AroundRefused
 from penstock.runtime.handing_over import HandingOver
@@ -44,24 +44,25 @@ class RefusedRecords:
         self._stopping = stopping
 
     def write_others(
-        self, rows: SinkRows, unit: int | None, *, whole: bool
+        self, rows: SinkRows, refused: RefusedError, unit: int | None, *, whole: bool
     ) -> dict[TopicPartition, int]:
         """Write them; up to where, of each partition, that is done.
 
         Args:
             rows: what was refused.
+            refused: why.
             unit: the part of them that was, or None for all parts; see HandingOver.write().
             whole: it must be done with all of them, as other parts of them follow.
         """
-        search = _Search(self._connector, self._handing, self._report, unit)
+        search = _Search(self._connector, self._handing, self._report, self._stopping, unit)
         until = Deadline.after(MOST_SECONDS)
 
         def enough() -> bool:
-            long = until.expired or search.skipped > MOST_SKIPPED or self._stopping()
+            long = until.expired or search.skipped >= MOST_SKIPPED
             return long and not whole and bool(search.done)
 
         try:
-            search.run(rows, enough)
+            search.run(rows, refused, enough)
             search.finish()
         except Exception as error:
             if whole or not search.done:
@@ -81,6 +82,7 @@ class _Search:
         connector: str,
         handing: HandingOver,
         report: Callable[[Sequence[Unreadable]], None],
+        stopping: Callable[[], bool],
         unit: int | None,
     ) -> None:
         self.done: dict[TopicPartition, int] = {}
@@ -88,12 +90,13 @@ class _Search:
         self._connector = connector
         self._handing = handing
         self._report = report
+        self._stopping = stopping
         self._unit = unit
         self._untold: list[Unreadable] = []
         #: What was skipped since the last good record.
         self._last: RunRows | None = None
 
-    def run(self, rows: SinkRows, enough: Callable[[], bool]) -> None:
+    def run(self, rows: SinkRows, refused: RefusedError, enough: Callable[[], bool]) -> None:
         if isinstance(rows, RangeRows):
             AroundRefused(
                 write=self._write,
@@ -101,10 +104,10 @@ class _Search:
                 done=self.done,
                 enough=enough,
                 unit=NEAR_RECORDS,
-            ).run(rows)
+            ).run(rows, refused)
         elif isinstance(rows, RunRows):
             AroundRefused(write=self._write, skip=self._skip, done=self.done, enough=enough).run(
-                rows
+                rows, refused
             )
 
     def tell(self) -> None:
@@ -118,6 +121,8 @@ class _Search:
             self._handing.pass_over(self._last)
 
     def _write(self, rows: SinkRows) -> None:
+        if self._stopping():
+            raise RetriableError("the task is stopping")
         if self._handing.keeps_offsets:
             # The offsets that this write stores are behind them.
             self.tell()
@@ -125,8 +130,7 @@ class _Search:
         self._last = None
 
     def _look_near(self, rows: RangeRows, error: RefusedError) -> None:
-        del error
-        self.run(rows.fetched(), enough=lambda: False)
+        self.run(rows.fetched(), error, enough=lambda: False)
 
     def _skip(self, rows: RunRows, error: RefusedError) -> None:
         self.skipped += rows.size

@@ -192,7 +192,7 @@ class SinkBatches:
                 if not self._errors.tolerant:
                     raise
                 log.info("Task %s: looking for refused records: %s", self._id, error)
-                done = self._refused.write_others(rows, unit, whole=len(units) > 1)
+                done = self._refused.write_others(rows, error, unit, whole=len(units) > 1)
                 if len(units) == 1:
                     return done
         return ends_of(rows.ranges)

@@ -36,8 +36,12 @@ class Numbers:
 
 
 class Target:
-    def __init__(self, bad: set[int], *, breaks_at: int | None = None) -> None:
+    def __init__(
+        self, bad: set[int], *, breaks_at: int | None = None, hints: bool = False, off: int = 0
+    ) -> None:
         self.bad = bad
+        self.hints = hints
+        self.off = off
         self.breaks_at = breaks_at
         self.written: list[int] = []
         self.skipped: list[int] = []
@@ -52,7 +56,7 @@ class Target:
         if self.breaks_at in numbers:
             raise OSError("the target went away")
         if not self.bad.isdisjoint(numbers):
-            raise RefusedError(f"one of {numbers} is bad")
+            raise RefusedError(f"one of {numbers} is bad", self._hint(numbers))
         self.written += numbers
 
     def skip(self, rows: Numbers, error: RefusedError) -> None:
@@ -66,17 +70,41 @@ class Target:
             done=self.done,
             enough=lambda: len(self.skipped) >= most,
             unit=unit,
-        ).run(Numbers(0, size))
+        ).run(Numbers(0, size), RefusedError("all of them", self._hint(range(size))))
+
+    def _hint(self, numbers: range) -> int | None:
+        if not self.hints:
+            return None
+        return min(self.bad.intersection(numbers), default=numbers.start) - numbers.start + self.off
 
 
-@given(st.integers(1, 300), st.sets(st.integers(0, 299)))
-def test_all_but_the_bad_ones_are_written_once_in_order(size: int, bad: set[int]) -> None:
-    target = Target(bad)
+@given(
+    st.integers(1, 300), st.sets(st.integers(0, 299)), st.booleans(), st.sampled_from([0, -3, 2])
+)
+def test_all_but_the_bad_ones_are_written_once_in_order(
+    size: int, bad: set[int], hints: bool, off: int
+) -> None:
+    target = Target(bad, hints=hints, off=off)
     target.search(size)
     assert target.written == [number for number in range(size) if number not in bad]
     assert target.skipped == sorted(number for number in bad if number < size)
     assert target.done == {PLACE: size}
-    assert target.attempts <= 3 * size + 1
+    assert target.attempts <= 4 * size + 1
+
+
+def test_a_target_that_tells_which_row_it_was_is_asked_less() -> None:
+    target = Target({70_000}, hints=True)
+    target.search(100_000)
+    assert target.skipped == [70_000]
+    assert target.attempts == 3
+    target = Target(set(range(19, 1000, 20)), hints=True)
+    target.search(1000)
+    assert len(target.skipped) == 50
+    assert target.attempts <= 3 * 50
+    target = Target({70_000}, hints=True, off=-5)
+    target.search(100_000, unit=400)
+    assert 70_000 in target.skipped
+    assert target.attempts == 3
 
 
 @pytest.mark.parametrize("place", [0, 1, 33_333, 99_999])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -46,6 +47,7 @@ _WRONG_ROW_CODES: Final = {
     "42000": frozenset({1118, 1153}),
     "": frozenset({18, 19, 20}),
 }
+_ROW: Final = re.compile(r"(?:COPY .*, line|\bat row) (\d+)\b")
 
 
 class Database:
@@ -410,7 +412,7 @@ class Database:
             return ConfigError(text)
         if state.startswith(_LOST) or _is_transient(cause):
             return RetriableError(text)
-        return RefusedError(text) if _is_wrong_row(state, cause) else DataError(text)
+        return RefusedError(text, row_in(words)) if _is_wrong_row(state, cause) else DataError(text)
 
 
 def _no_driver(what: str, jar: str) -> ConfigError:
@@ -429,6 +431,12 @@ def _sql_exception(error: Any) -> Any:
             return error
         error = error.getCause()
     return None
+
+
+def row_in(words: str) -> int | None:
+    """The row that a database speaks of, counted from 0, in what it was given to load."""
+    found = _ROW.search(words)
+    return None if found is None else int(found.group(1)) - 1
 
 
 def _is_wrong_row(state: str, cause: Any) -> bool:

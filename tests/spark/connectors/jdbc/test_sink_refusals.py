@@ -12,8 +12,7 @@ TABLE = "CREATE TABLE users (id INTEGER PRIMARY KEY, name VARCHAR(5) CHECK (name
 
 
 @with_mysql
-@pytest.mark.parametrize("mode", ["insert", "upsert"])
-@pytest.mark.parametrize("once", ["false", "true"])
+@pytest.mark.parametrize(("mode", "once"), [("insert", "false"), ("upsert", "true")])
 def test_a_check_refuses_the_batch_and_nothing_of_it_is_there(
     sinks: Sinks, mode: str, once: str
 ) -> None:
@@ -32,10 +31,10 @@ def test_a_check_refuses_the_batch_and_nothing_of_it_is_there(
 def test_values_that_do_not_fit(sinks: Sinks, mode: str) -> None:
     sinks.execute(TABLE)
     task = sinks.task(**KEYED, insert_mode=mode)
-    with pytest.raises(RefusedError, match="too long"):
+    with pytest.raises(RefusedError, match=r"too long|truncated"):
         task.write(batch(sinks.spark, users({1: "a", 2: "a long name"})))
     sinks.execute("ALTER TABLE users DROP COLUMN name", "ALTER TABLE users ADD name SMALLINT")
-    with pytest.raises(RefusedError, match=r"(?i)integer"):
+    with pytest.raises(RefusedError, match=r"smallint|integer"):
         task.write(batch(sinks.spark, users({1: "7", 2: "x"})))
     assert sinks.rows("users", "id") == []
 

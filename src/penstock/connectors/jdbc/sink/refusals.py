@@ -36,7 +36,7 @@ def translated(error: Exception, hide: Callable[[str], str], *, trim: bool) -> E
     found = refused_record(error) or _of_driver(error, hide)
     if trim and isinstance(found, DataError):
         text = "the database refused a batch; trim.sensitive.log=true hides its words"
-        return RefusedError(text) if isinstance(found, RefusedError) else DataError(text)
+        return RefusedError(text, found.row) if isinstance(found, RefusedError) else DataError(text)
     return found
 
 
