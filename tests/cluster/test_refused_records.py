@@ -13,7 +13,7 @@ from penstock.testing.worker import PenstockWorker
 from tests.cluster import topics
 from tests.cluster.jdbc_records import CONVERTERS, encoded, key
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(500)
 
 SINK = "io.confluent.connect.jdbc.JdbcSinkConnector"
 TRANSFORMS = "org.apache.kafka.connect.transforms"
@@ -57,7 +57,7 @@ def await_offset(worker: PenstockWorker, name: str, offset: int) -> None:
     def there(found: list[Any]) -> bool:
         return [each["offset"]["kafka_offset"] for each in found] == [offset]
 
-    worker.rest.eventually(lambda: worker.rest.offsets(name), there)
+    worker.rest.eventually(lambda: worker.rest.offsets(name), there, seconds=400)
 
 
 def test_one_bad_record_for_each_step_among_100_000(

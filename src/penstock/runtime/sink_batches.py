@@ -205,11 +205,9 @@ class SinkBatches:
         self._report([Unreadable(each, fault) for each in records if _place(each) == place])
 
     def _report(self, unreadable: Sequence[Unreadable]) -> None:
-        from penstock.plan.inline_records import fault_frame
-
         if unreadable and self._reports.wanted:
             rows = [(each.record, each.fault) for each in unreadable]
-            self._reports.report(fault_frame(self._plans.spark(), rows))
+            self._reports.report_records(self._plans.spark(), rows)
 
     def _sorted_out(self, records: Sequence[Raw]) -> SortedOut:
         return sort_out(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -12,7 +12,10 @@ from penstock.data.record import TaskId
 from penstock.settings.connector_keys import CommonKeys, DeadLetterKeys
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+    from penstock.plan.faults import Fault
+    from penstock.plan.inline_records import Raw
 
 log = logging.getLogger(__name__)
 
@@ -67,27 +70,47 @@ class FaultReports:
         """Report the faulty rows of the frame. Costs a Spark job for each kind of report."""
         faulty = frame.filter(frame["fault"].isNotNull())
         if self._settings.common.errors_log_enable:
-            self._log(faulty)
+            self._log(self._logged_rows(faulty))
         if self._dead_letters is not None:
             self._dead_letters.write(self._dead_letter_rows(faulty))
 
-    def _log(self, faulty: DataFrame) -> None:
+    def report_records(self, session: SparkSession, rows: Sequence[tuple[Raw, Fault]]) -> None:
+        """The same for records that are here."""
+        from penstock.plan.inline_records import fault_frame
+
+        if self._settings.common.errors_log_enable:
+            self._log([self._logged_row(*row) for row in rows[: MOST_LOGGED + 1]])
+        if self._dead_letters is not None:
+            self._dead_letters.write(self._dead_letter_rows(fault_frame(session, rows)))
+
+    def _logged_row(self, record: Raw, fault: Fault) -> dict[str, Any]:
+        place = {"topic": record.topic, "partition": record.partition, "offset": record.offset}
+        told = {"stage": fault.stage, "class": fault.plugin, "message": fault.message}
+        shown = {"raw_key": record.key, "raw_value": record.value}
+        return {**place, "fault": told, **(shown if self._shows_records else {})}
+
+    @property
+    def _shows_records(self) -> bool:
+        return self._settings.common.errors_log_include_messages
+
+    def _logged_rows(self, faulty: DataFrame) -> list[dict[str, Any]]:
         from penstock.plan.faults import original_topic
 
         columns = [original_topic(faulty).alias("topic")]
         columns += [faulty[name] for name in ("partition", "offset", "fault")]
-        details = self._settings.common.errors_log_include_messages
-        if details and "raw_value" in faulty.columns:
+        if self._shows_records and "raw_value" in faulty.columns:
             columns += [faulty["raw_key"], faulty["raw_value"]]
-        rows = faulty.select(*columns).take(MOST_LOGGED + 1)
+        return [row.asDict() for row in faulty.select(*columns).take(MOST_LOGGED + 1)]
+
+    def _log(self, rows: Sequence[Mapping[str, Any]]) -> None:
         for row in rows[:MOST_LOGGED]:
             log.error(
                 "Error encountered in task %s. Executing stage '%s' with class '%s', where %s: %s",
                 self._task,
-                row.fault["stage"],
-                row.fault["class"],
-                _described(row.asDict()),
-                row.fault["message"],
+                row["fault"]["stage"],
+                row["fault"]["class"],
+                _described(row),
+                row["fault"]["message"],
             )
         if len(rows) > MOST_LOGGED:
             log.error("Task %s: more than %d records of one batch failed", self._task, MOST_LOGGED)
@@ -149,7 +172,7 @@ def _described(row: Mapping[str, Any]) -> str:
     return f"{kind} record is {{{', '.join(texts)}}}"
 
 
-def _text(data: bytearray | None) -> str | None:
+def _text(data: bytes | bytearray | None) -> str | None:
     """Bytes as people read them: text, or hexadecimal where they are none."""
     if data is None:
         return None
