@@ -31,8 +31,9 @@ def test_a_check_refuses_the_batch_and_nothing_of_it_is_there(
 def test_values_that_do_not_fit(sinks: Sinks, mode: str) -> None:
     sinks.execute(TABLE)
     task = sinks.task(**KEYED, insert_mode=mode)
-    with pytest.raises(RefusedError, match=r"too long|truncated"):
+    with pytest.raises(RefusedError, match=r"too long|truncated") as caught:
         task.write(batch(sinks.spark, users({1: "a", 2: "a long name"})))
+    assert caught.value.row == 1
     sinks.execute("ALTER TABLE users DROP COLUMN name", "ALTER TABLE users ADD name SMALLINT")
     with pytest.raises(RefusedError, match=r"smallint|integer"):
         task.write(batch(sinks.spark, users({1: "7", 2: "x"})))
@@ -56,8 +57,9 @@ def test_many_rows_of_which_one_is_refused(sinks: Sinks) -> None:
 
 def test_records_without_what_they_must_have(sinks: Sinks) -> None:
     task = sinks.task(auto_create="true", **KEYED)
-    with pytest.raises(RefusedError, match=r"record users-0, offset 1: its value is null"):
-        task.write(batch(sinks.spark, [{"id": 1, "name": "a"}, None]))
+    with pytest.raises(RefusedError, match=r"users-0, offset 6: its value is null") as caught:
+        task.write(batch(sinks.spark, [{"id": 1, "name": "a"}, None], start=5))
+    assert caught.value.row == 1
 
 
 def test_a_table_that_does_not_fit_is_nobodys_record(sinks: Sinks) -> None:

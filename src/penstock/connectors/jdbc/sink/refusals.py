@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
+from penstock.api.sink import OffsetRange
 from penstock.errors import DataError, PenstockError, RefusedError, RetriableError
 
 MARK: Final = "PENSTOCK-JDBC-SINK "
@@ -26,14 +27,22 @@ _WRONG_ROW: Final = re.compile(
 )
 
 
-def translated(error: Exception, hide: Callable[[str], str], *, trim: bool) -> Exception:
+def translated(
+    error: Exception,
+    hide: Callable[[str], str],
+    *,
+    trim: bool,
+    ranges: Sequence[OffsetRange] = (),
+) -> Exception:
     """Our error for a failed batch; itself if it is somebody else's affair.
 
     Args:
+        error: what a job or the database failed with.
         hide: takes secrets out of a text.
         trim: keep the database's own words, which may hold values, out of it.
+        ranges: those of the batch.
     """
-    found = refused_record(error) or _of_driver(error, hide)
+    found = refused_record(error, ranges) or _of_driver(error, hide)
     if trim and isinstance(found, DataError):
         text = "the database refused a batch; trim.sensitive.log=true hides its words"
         return RefusedError(text, found.row) if isinstance(found, RefusedError) else DataError(text)
@@ -53,13 +62,22 @@ def _of_driver(error: Exception, hide: Callable[[str], str]) -> Exception:
     return kind(hide(refused.group()))
 
 
-def refused_record(error: BaseException) -> RefusedError | None:
+def refused_record(error: BaseException, ranges: Sequence[OffsetRange] = ()) -> RefusedError | None:
     """The error of a record that checked() refused, if that is why a job failed."""
     text = str(error)
     at = text.find(MARK)
     if at < 0:
         return None
     found, _ = json.JSONDecoder(strict=False).raw_decode(text, at + len(MARK))
-    return RefusedError(
-        f"record {found['topic']}-{found['partition']}, offset {found['offset']}: {found['why']}"
-    )
+    text = f"record {found['topic']}-{found['partition']}, offset {found['offset']}: {found['why']}"
+    return RefusedError(text, _row_of(found["partition"], found["offset"], ranges))
+
+
+def _row_of(partition: int, offset: int, ranges: Sequence[OffsetRange]) -> int | None:
+    """About where in the batch that record is; by its partition alone, as topics get new names."""
+    before = 0
+    for each in ranges:
+        if each.partition.partition == partition and each.start <= offset < each.end:
+            return before + offset - each.start
+        before += each.end - each.start
+    return None

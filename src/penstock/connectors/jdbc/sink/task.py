@@ -118,7 +118,9 @@ class JdbcSinkTask(FrameSinkTask):
                 self._merge(target, loader, batch, rows, stored)
         except Exception as error:
             target.structure.forget()
-            found = translated(error, self._settings.hide, trim=self._config.trims_errors)
+            found = translated(
+                error, self._settings.hide, trim=self._config.trims_errors, ranges=batch.ranges
+            )
             if found is error:
                 raise
             raise found from None  # The trace of Java has whatever the driver says.
