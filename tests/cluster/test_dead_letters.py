@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -25,6 +26,7 @@ def dlq(*arguments: str, status: int = 0, answer: str = "") -> str:
     result = subprocess.run(
         [sys.executable, "-m", "penstock", "dlq", *arguments],
         input=answer,
+        env={**os.environ, "COLUMNS": "300"},
         capture_output=True,
         text=True,
         timeout=120,

@@ -209,9 +209,9 @@ def test_a_converter_that_asks_for_another_attempt(
 
     # With all the time it needs nothing is skipped.
     worker.rest.configure(name, config | {"errors.retry.timeout": "-1"})
-    topics.produce(kafka, topic, [b"later", b"c"])
     waiting = worker.log_text.count("the registry is away")
-    worker.rest.eventually(lambda: worker.log_text.count("the registry is away") > waiting)
+    topics.produce(kafka, topic, [b"later", b"c"])
+    worker.rest.eventually(lambda: worker.log_text.count("the registry is away") > waiting + 3)
     passes.touch()
     worker.rest.eventually(lambda: lines(file), lambda got: len(got) >= 4)
     assert lines(file) == ["a", "b", "later", "c"]
@@ -305,7 +305,9 @@ def test_dead_letters_of_a_source(
     (first,) = topics.records(kafka, dead)
     worker.rest.configure(name, config | {"errors.tolerance": "all"})
     topics.await_values(kafka, f"{prefix}routed", 997)
-    worker.rest.await_offsets(name, lambda found: found[0]["offset"]["incrementing"] == 1000)
+    worker.rest.await_offsets(
+        name, lambda found: [each["offset"]["incrementing"] for each in found] == [1000]
+    )
     keys = [
         json.loads(each.value or b"")["payload"]["id"]
         for each in topics.records(kafka, f"{prefix}routed")

@@ -47,6 +47,7 @@ class ConversionRetry:
 
         Raises:
             DataError: it did not work within the time.
+            RetriableError: the task is to stop before the time is over; nothing is known then.
         """
         begun = self._clock.now()
         attempt = 0
@@ -57,7 +58,9 @@ class ConversionRetry:
                 raise
             except RetriableError as error:
                 left = self._left(begun)
-                if left <= 0 or self._control.stopping:
+                if left > 0 and self._control.stopping:
+                    raise
+                if left <= 0:
                     raise DataError(f"Tolerance exceeded in error handler: {error}") from error
                 delay = min(self._delay(attempt), left)
                 log.warning("%s; trying again in %.1f s", error, delay)

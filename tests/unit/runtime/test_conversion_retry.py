@@ -74,6 +74,15 @@ def test_the_last_attempt_is_made_when_the_time_is_over() -> None:
     assert retry(StepClock(), **{"errors.retry.timeout": "2000"}).run(Flaky(3)) == "done"
 
 
+def test_a_stop_is_no_reason_to_give_a_record_up() -> None:
+    clock = StepClock()
+    settings = ErrorSettings.parse({"errors.retry.timeout": "2000"})
+    control = TaskControl(TargetState.STARTED, clock)
+    control.stop()
+    with pytest.raises(RetriableError):
+        ConversionRetry(settings, control, clock).run(Flaky(1))
+
+
 def test_minus_one_is_without_end() -> None:
     clock = StepClock()
     assert retry(clock, **{"errors.retry.timeout": "-1"}).run(Flaky(50)) == "done"
