@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from bench import handwritten, idle, jdbc_sink, jdbc_source, latency, throughput
+from bench import chain, handwritten, idle, jdbc_sink, jdbc_source, latency, throughput
 from bench.lab import JAVA, PENSTOCK, BenchError, Lab, Options
 from bench.processes import load
 from bench.report import Result, save, show
@@ -20,6 +20,9 @@ CASES: Mapping[str, Callable[[Lab], Result]] = {
     "source-string": throughput.source_string,
     "sink-json": throughput.sink_json,
     "sink-string": throughput.sink_string,
+    "chain-source": chain.chain_source,
+    "chain-sink": chain.chain_sink,
+    "chain-sink-schemaless": chain.chain_sink_schemaless,
     "latency": latency.latency,
     "idle": idle.idle,
     "overhead-source": handwritten.overhead_source,

@@ -88,6 +88,7 @@ def read_table(
     rows: int,
     *,
     prefix: str | None = None,
+    more: Mapping[str, str] | None = None,
 ) -> Run:
     """Bring the table into a new topic, which is deleted again unless its prefix is given."""
     kept, prefix = prefix is not None, prefix or f"jdbc-{next(_numbers)}-"
@@ -96,7 +97,8 @@ def read_table(
     with lab.consumer() as eye:
         wait_for(lambda: end_offset(eye, topic) == 0, 30, f"topic {topic} is there")
         with measured(worker.name, worker.pid, rows) as run:
-            worker.create(name, source_config(tables, table.name, prefix))
+            config = source_config(tables, table.name, prefix) | dict(more or {})
+            worker.create(name, config)
             wait_for(
                 lambda: end_offset(eye, topic) >= rows,
                 900,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+from collections.abc import Mapping
 from pathlib import Path
 
 from bench.lab import (
@@ -88,14 +89,21 @@ def fill_topic_name() -> str:
     return f"lines-{next(_numbers)}"
 
 
-def fill_topic(lab: Lab, worker: Worker, file: LineFile, converter: str, topic: str) -> Run:
+def fill_topic(
+    lab: Lab,
+    worker: Worker,
+    file: LineFile,
+    converter: str,
+    topic: str,
+    chain: Mapping[str, str] | None = None,
+) -> Run:
     """Bring the file into a new topic; ends when the topic has every line."""
     lab.create_topic(topic)
     name = f"source-{topic}"
     with lab.consumer() as eye:
         wait_for(lambda: end_offset(eye, topic) == 0, 30, f"topic {topic} is there")
         with measured(worker.name, worker.pid, file.count) as run:
-            worker.create(name, source_config(file.path, topic, converter))
+            worker.create(name, source_config(file.path, topic, converter) | dict(chain or {}))
             wait_for(
                 lambda: end_offset(eye, topic) >= file.count,
                 900,

@@ -10,13 +10,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 from penstock.kafka.embedded import EmbeddedKafka
 from penstock.testing.databases import DatabaseServer, FreshDatabase, MariaDb, PostgreSql
 from penstock.testing.oracle import JavaConnect, distributed_properties
+from penstock.testing.registry import SchemaRegistry
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+# The same examples each time, and none that fails because the machine is busy.
+settings.register_profile("steady", derandomize=True, deadline=None)
+settings.load_profile("steady")
 
 _LEVELS = ("unit", "spark", "kafka", "cluster")
 _HERE = Path(__file__).parent
@@ -87,6 +93,13 @@ def _fresh(server: DatabaseServer) -> FreshDatabase:
     name = f"t{uuid.uuid4().hex[:10]}"
     server.create_database(name)
     return FreshDatabase(server, name)
+
+
+@pytest.fixture(scope="session")
+def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SchemaRegistry]:
+    """The run's own Schema Registry. Do not stop it: a fault test starts one for itself."""
+    with SchemaRegistry(tmp_path_factory.mktemp("registry")) as found:
+        yield found
 
 
 @pytest.fixture(scope="session")

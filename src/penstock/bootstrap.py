@@ -116,7 +116,7 @@ class WorkerProcess:
             reports=reports,
             stores=stores,
             plugins=self._plugins,
-            validation=Validation(self._plugins, settings, self._resolver),
+            validation=Validation(self._plugins, settings, self._resolver, worker.chain_problems),
             identity=Identity(listeners.worker_id),
             cluster_id=admin.cluster_id,
             clock=self._clock,

@@ -28,7 +28,7 @@ _KINDS: Final = {
     PluginKind.PREDICATE: ("Predicates", "Choose the records a transformation applies to."),
     PluginKind.CONVERTER: (
         "Converters",
-        "Between data and bytes; all of them convert headers too.",
+        "Between data and bytes; those without a schema registry convert headers too.",
     ),
     PluginKind.HEADER_CONVERTER: (
         "Header converters",

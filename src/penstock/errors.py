@@ -10,6 +10,7 @@ PenstockError
   DataError                  this record is wrong; tolerated, or fails the task
     RefusedError             a target refuses one of a batch; found and tolerated, or the same
   RetriableError             the same call may succeed later
+    ServiceAwayError         a server that a plugin needs is away; repeated without end
   PluginError                a plugin broke its contract; fails the task
   StorageError               an internal topic or file can't be read or written
   SetupError                 Java, a jar, a port: the machine lacks something
@@ -73,6 +74,10 @@ class RefusedError(DataError):
 
 class RetriableError(PenstockError):
     """The same call may succeed later; the framework repeats it after a back-off."""
+
+
+class ServiceAwayError(RetriableError):
+    """A server that a conversion needs is away: waited for without end, as for Kafka itself."""
 
 
 class PluginError(PenstockError):

@@ -25,6 +25,8 @@ _SETTINGS = """<ivysettings>
 </ivysettings>
 """
 
+#: The name that Ivy gives to what Maven calls a classifier.
+_MAVEN = "http://ant.apache.org/ivy/maven"
 _FETCHED = re.compile(r"\[SUCCESSFUL \] (\S+?)#(\S+?);(\S+?)!")
 _FAILED = re.compile(r"(?::: |\[FAILED +\] )([^\s#:]+)#([^;\s]+);([^\s:!]+)(?:: not found|!)")
 _REASON = re.compile(r"Server access error at url (?P<url>\S+) \((?P<reason>.+)\)")
@@ -32,11 +34,13 @@ _REASON = re.compile(r"Server access error at url (?P<url>\S+) \((?P<reason>.+)\
 
 @dataclass(frozen=True, slots=True)
 class Coordinate:
-    """One jar in a repository."""
+    """One jar in a repository, or another file: `group:name:version:tar.gz:all`."""
 
     organisation: str
     artifact: str
     version: str
+    extension: str = "jar"
+    classifier: str = ""
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -44,7 +48,12 @@ class Coordinate:
 
     @property
     def file_name(self) -> str:
-        return f"{self.artifact}-{self.version}.jar"
+        classifier = f"-{self.classifier}" if self.classifier else ""
+        return f"{self.artifact}-{self.version}{classifier}.{self.extension}"
+
+    @property
+    def is_plain(self) -> bool:
+        return self.extension == "jar" and not self.classifier
 
     def __str__(self) -> str:
         return f"{self.organisation}:{self.artifact}:{self.version}"
@@ -110,7 +119,7 @@ class Ivy:
             *(f"-Divy.default.ivy.user.dir={scratch}/ivy", "-cp", str(self.jar)),
             *("org.apache.ivy.Main", "-cache", f"{scratch}/cache", "-ivy", f"{scratch}/ivy.xml"),
             *("-settings", str(self._settings or scratch / "ivysettings.xml")),
-            *("-retrieve", f"{scratch}/out/[conf]/[artifact]-[revision].[ext]"),
+            *("-retrieve", f"{scratch}/out/[conf]/[artifact]-[revision](-[classifier]).[ext]"),
             *("-confs", *groups),
         ]
 
@@ -156,14 +165,26 @@ def _module(groups: Mapping[str, Sequence[Coordinate]]) -> str:
     dependencies = "".join(
         f"<dependency org={quoteattr(one.organisation)} name={quoteattr(one.artifact)} "
         f"rev={quoteattr(one.version)} force='true' transitive='false' "
-        f"conf={quoteattr(f'{group}->master(*)')}/>"
+        f"conf={quoteattr(f'{group}->master(*)')}{_file(one)}"
         for group, coordinates in groups.items()
         for one in coordinates
     )
     return (
-        "<ivy-module version='2.0'><info organisation='penstock' module='jars'/>"
+        f"<ivy-module version='2.0' xmlns:m='{_MAVEN}'>"
+        "<info organisation='penstock' module='jars'/>"
         f"<configurations>{confs}</configurations>"
         f"<dependencies>{dependencies}</dependencies></ivy-module>"
+    )
+
+
+def _file(one: Coordinate) -> str:
+    """The rest of a dependency: which file is wanted, unless it is the jar."""
+    if one.is_plain:
+        return "/>"
+    extension, classifier = quoteattr(one.extension), quoteattr(one.classifier)
+    return (
+        f"><artifact name={quoteattr(one.artifact)} type={extension} ext={extension} "
+        f"m:classifier={classifier}/></dependency>"
     )
 
 

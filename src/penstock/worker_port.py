@@ -130,6 +130,28 @@ class Worker(Protocol):
         """
         ...
 
+    def preview(
+        self,
+        config: Mapping[str, str],
+        records: Sequence[Any] | None,
+        limit: int,
+        deadline: Deadline,
+    ) -> list[dict[str, Any]]:
+        """What the connector's converters and transforms make of records; nothing is written.
+
+        Args:
+            records: as the REST API takes them; None for records that the connector would read.
+            limit: how many of those.
+
+        Raises:
+            BadRequestError: the records can't be read, or there are too many.
+        """
+        ...
+
+    def chain_problems(self, config: Mapping[str, str]) -> Mapping[str, str]:
+        """What is wrong with transforms that only Spark can check, by the key to change."""
+        ...
+
     def close(self, deadline: Deadline) -> None:
         """Stop everything."""
         ...

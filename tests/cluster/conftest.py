@@ -33,9 +33,18 @@ def worker_properties(kafka: str, group: str) -> dict[str, str]:
 
 
 @pytest.fixture(scope="session")
-def shared_worker(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[PenstockWorker]:
+def dropped_plugins(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder on the shared worker's plugin.path, empty at its start."""
+    return tmp_path_factory.mktemp("dropped-plugins")
+
+
+@pytest.fixture(scope="session")
+def shared_worker(
+    kafka: str, dropped_plugins: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[PenstockWorker]:
     """A distributed worker on the run's broker; tests ask for `worker`."""
     properties = worker_properties(kafka, f"shared-{uuid.uuid4().hex[:8]}")
+    properties["plugin.path"] += f",{dropped_plugins}"
     with PenstockWorker(tmp_path_factory.mktemp("worker"), properties) as worker:
         yield worker
 

@@ -152,7 +152,9 @@ def _other_plugins(case: Case, theirs: Answer, ours: Answer) -> Pair:
         complete = "connectorsOnly=false" not in case.path
         return replace(theirs, body=theirs.body if complete else known), replace(ours, body=shown)
     if "/validate" in case.path and isinstance(ours.body, dict) and "configs" in ours.body:
-        return replace(theirs, body=_common(theirs.body, ours.body)), ours
+        return replace(theirs, body=_common(theirs.body, ours.body)), replace(
+            ours, body=_common(ours.body, theirs.body)
+        )
     if isinstance(ours.body, dict) and "message" in ours.body:
         message = _OWN_IN_A_LIST.sub("", ours.body["message"])
         return theirs, replace(ours, body={**ours.body, "message": message})
@@ -163,15 +165,15 @@ _OWN_IN_A_LIST = re.compile(r"PluginDesc\{klass=class io\.(?:aiven|confluent)\.[
 
 
 def _is_own(name: str) -> bool:
-    """Whether it is a connector that Kafka does not ship."""
-    return name.startswith(("io.confluent.connect.jdbc.", "io.aiven.connect.jdbc."))
+    """Whether it is a plugin that Kafka does not ship."""
+    return not name.startswith("org.apache.kafka.")
 
 
-def _common(theirs: Json, ours: Json) -> Json:
-    """Recommended values without the plugins that are not there yet."""
+def _common(answer: Json, other: Json) -> Json:
+    """The answer with those recommended values that the other has too."""
     shown = {
         entry["value"]["name"]: entry["value"]["recommended_values"]
-        for entry in ours["configs"]
+        for entry in other["configs"]
         if entry["value"] is not None
     }
 
@@ -184,7 +186,7 @@ def _common(theirs: Json, ours: Json) -> Json:
         ]
         return {**entry, "value": {**value, "recommended_values": known}}
 
-    return {**theirs, "configs": [kept(entry) for entry in theirs["configs"]]}
+    return {**answer, "configs": [kept(entry) for entry in answer["configs"]]}
 
 
 def _loggers(case: Case, theirs: Answer, ours: Answer) -> Pair:
@@ -230,9 +232,11 @@ def _location(case: Case, theirs: Answer, ours: Answer) -> Pair:
 
 
 def _newer_keys(case: Case, theirs: Answer, ours: Answer) -> Pair:
-    if not case.path.endswith("JsonConverter/config") or not isinstance(ours.body, list):
+    if not case.path.endswith(("JsonConverter/config", "InsertField$Value/config")):
         return theirs, ours
-    known = [key for key in ours.body if key["name"] != "schema.content"]
+    newer = ("schema.content", "field.syntax.version")
+    known = [key for key in ours.body if key["name"] not in newer]
+    assert len(known) == len(ours.body) - 1
     return theirs, replace(ours, body=known)
 
 
@@ -293,12 +297,15 @@ DIFFERENCES = (
     ),
     Difference(
         "Lists of plugins and recommended classes differ.",
-        "Penstock comes with the JDBC connectors, and without those that copy clusters.",
+        "Penstock comes with JDBC connectors, registry converters and Sql, and without the"
+        " connectors that copy clusters.",
         _other_plugins,
     ),
     Difference(
-        "JsonConverter has one key more, `schema.content`.",
-        "It is Kafka 4.2's.",
+        "JsonConverter has one key more, `schema.content`. So have transformations that name "
+        "fields: `field.syntax.version`.",
+        "The first is Kafka 4.2's, the second a key of ExtractField that Kafka is giving to the "
+        "others one by one.",
         _newer_keys,
     ),
     Difference(
@@ -362,6 +369,19 @@ UNCOMPARED = (
         "The status of a task may have `figures`.",
         "What its user should know of but need not fix, such as numbers that a JDBC source skipped."
         " (tests/unit/herder/test_life_cycle.py)",
+    ),
+    (
+        "`POST /connector-plugins/{plugin}/preview` is there.",
+        "It shows what transforms make of records. (tests/cluster/test_preview.py)",
+    ),
+    (
+        "The error of a config whose class is in a plugin that can't be loaded says why.",
+        "Otherwise only the log would know. (tests/cluster/test_plugin_path.py)",
+    ),
+    (
+        "`GET /penstock/broken-plugins` lists plugins that can't be loaded, each with `name`, "
+        "`path` and `error`.",
+        "A path of our own. (tests/cluster/test_plugin_path.py)",
     ),
     (
         "`POST /connectors/{c}/tasks` and `PUT /connectors/{c}/fence` are always refused.",

@@ -23,7 +23,7 @@ time.sleep(0.3)
 for org, name, rev, conf in re.findall(
     'org="([^"]+)" name="([^"]+)" rev="([^"]+)".*?conf="([^-]+)-', module
 ):
-    target = pattern
+    target = pattern.replace("(-[classifier])", "")
     for key, value in dict(conf=conf, artifact=name, revision=rev, ext="jar").items():
         target = target.replace("[" + key + "]", value)
     pathlib.Path(target).parent.mkdir(parents=True, exist_ok=True)

@@ -1,9 +1,7 @@
 from __future__ import annotations
 
-import logging
 import subprocess
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -65,7 +63,7 @@ def test_the_list_is_in_connects_order() -> None:
     assert list(dict.fromkeys(kinds)) == order
     names = [info.name for info in Plugins().infos([PluginKind.CONVERTER])]
     assert names == sorted(names)
-    assert len(names) == 9
+    assert len([name for name in names if name.startswith("org.apache.kafka.")]) == 9
 
 
 def test_a_version_that_is_unknown_is_left_out() -> None:
@@ -123,36 +121,6 @@ def test_no_request_imports_the_standard_library() -> None:
     with pytest.raises(NotFoundError):
         Plugins().find("this.Zen")
     assert "this" not in sys.modules
-
-
-PLUGIN = """
-from penstock.api import ColumnPredicate
-class {name}(ColumnPredicate):
-    java_name = "com.example.{name}"
-    version = "3.2"
-    def column(self, envelope):
-        return envelope
-"""
-
-
-def test_plugins_on_the_plugin_path(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    (tmp_path / "penstock_demo_rain.py").write_text(PLUGIN.format(name="Rain"))
-    package = tmp_path / "wind" / "penstock_demo_wind"
-    package.mkdir(parents=True)
-    (package / "__init__.py").write_text(PLUGIN.format(name="Wind"))
-    (tmp_path / "penstock_demo_broken.py").write_text("1 / 0")
-    (tmp_path / "old").mkdir()
-    (tmp_path / "old" / "old.jar").touch()
-    with caplog.at_level(logging.WARNING):
-        made = Plugins.discover([str(tmp_path), str(tmp_path / "none")])
-    assert made.find("Rain").version == "3.2"
-    assert made.load(made.find("com.example.Wind")).class_name() == "com.example.Wind"
-    assert "penstock_demo_broken" in caplog.text
-    assert "no directory" in caplog.text
-    assert "Java plugins only" in caplog.text
 
 
 def test_a_module_without_the_plugin_is_a_plugin_error() -> None:

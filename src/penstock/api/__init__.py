@@ -7,9 +7,10 @@ from penstock.api.connector import (
     SinkConnector,
     SourceConnector,
 )
-from penstock.api.converter import Converter, HeaderConverter, Layout
+from penstock.api.converter import Converter, HeaderConverter, Layout, Topics
 from penstock.api.envelope import Envelope, Part
 from penstock.api.plugin import Plugin, PluginKind, Side
+from penstock.api.record import Header, Headers, Record
 from penstock.api.sink import (
     FrameSinkTask,
     OffsetRange,
@@ -23,7 +24,12 @@ from penstock.api.source import (
     SourceContext,
     SourceTask,
 )
-from penstock.api.transform import ColumnPredicate, ColumnTransformation
+from penstock.api.transform import (
+    ColumnPredicate,
+    ColumnTransformation,
+    RecordPredicate,
+    RecordTransformation,
+)
 
 __all__ = [
     "ColumnPredicate",
@@ -34,13 +40,18 @@ __all__ = [
     "Envelope",
     "FrameSinkTask",
     "FrameSourceTask",
+    "Header",
     "HeaderConverter",
+    "Headers",
     "Layout",
     "OffsetRange",
     "Part",
     "PartitionKey",
     "Plugin",
     "PluginKind",
+    "Record",
+    "RecordPredicate",
+    "RecordTransformation",
     "Side",
     "SinkBatch",
     "SinkConnector",
@@ -50,4 +61,5 @@ __all__ = [
     "SourceConnector",
     "SourceContext",
     "SourceTask",
+    "Topics",
 ]

@@ -32,6 +32,19 @@ class Layout:
     regular: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class Topics:
+    """Where the rows of a batch go.
+
+    Attributes:
+        column: the topic of each row.
+        names: all topics there are among them, known on the driver.
+    """
+
+    column: Column
+    names: frozenset[str]
+
+
 class Converter(Plugin, ABC):
     """Bytes to data and back, for whole columns.
 
@@ -52,6 +65,16 @@ class Converter(Plugin, ABC):
         `error` is null for a good row, else what is wrong with it (and data is null). Null data
         becomes what the Java converter makes of null. The expression never throws for a row.
         """
+
+    #: True if the bytes depend on the topic they go to, which encode_for() then is told.
+    by_topic: bool = False
+
+    def encode_for(self, topics: Topics, schema: Schema | None, data: Column) -> Column:  # noqa: ARG002
+        """encode() for rows that go to these topics: what the framework calls.
+
+        Only a converter that is `by_topic` has its own.
+        """
+        return self.encode(schema, data)
 
     #: True if all bytes have the one layout that layout() gives for any input, so that nobody
     #: needs to look at the data before planning a read.
@@ -87,6 +110,10 @@ class Converter(Plugin, ABC):
         Raises:
             DataError: the value does not fit the schema.
         """
+
+    def encode_one_for(self, topic: str, schema: Schema | None, value: Any) -> bytes | None:  # noqa: ARG002
+        """encode_one() for a record of this topic; as encode_for() is to encode()."""
+        return self.encode_one(schema, value)
 
 
 class HeaderConverter(Plugin, ABC):

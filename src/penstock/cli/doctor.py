@@ -15,7 +15,9 @@ from penstock.errors import SetupError
 from penstock.jars import classpath, pyspark_jars
 from penstock.java import find_java
 from penstock.kafka.probe import describe
+from penstock.plugins import BUILT_IN, Plugins
 from penstock.ports import is_free
+from penstock.settings import plugin_paths
 
 _PROBE_SECONDS = 5.0
 _SPARK_SECONDS = 120
@@ -70,6 +72,7 @@ def _findings(properties: Mapping[str, str], *, with_spark: bool) -> Iterator[Fi
     yield _tried("Java", _java)
     yield _tried("pyspark", lambda: str(pyspark_jars().parent))
     yield _tried("jars", _jars)
+    yield _tried("plugins", lambda: _plugins(properties))
     yield _tried("port", lambda: _port(properties))
     yield _broker(properties)
     if with_spark:
@@ -93,6 +96,13 @@ def _java() -> str:
 def _jars() -> str:
     paths = classpath("spark", "drivers", "broker")
     return f"{len(paths)} in {paths[0].parent.parent}"
+
+
+def _plugins(properties: Mapping[str, str]) -> str:
+    found = Plugins.discover(plugin_paths(properties))
+    if found.broken:
+        raise SetupError("; ".join(map(str, found.broken)))
+    return f"{len(found.infos()) - len(BUILT_IN)} besides the {len(BUILT_IN)} of Penstock"
 
 
 def _port(properties: Mapping[str, str]) -> str:

@@ -22,7 +22,9 @@ Examples:
                                             the same, from a docker image's variables
   penstock standalone worker.properties source.json sink.properties
                                             one process, connectors from files
+  penstock preview connector.json           what its transforms make of records
   penstock doctor worker.properties         what is wrong with this machine
+  penstock plugins worker.properties        what is on its plugin.path, and what is broken there
   penstock dlq list                         records that connectors could not process
   curl localhost:8083/connectors            talk to the worker
 """
@@ -147,6 +149,42 @@ def doctor(
     from penstock.config.properties import load_properties
 
     raise typer.Exit(examine(load_properties(worker) if worker else {}, with_spark=spark))
+
+
+@app.command()
+def preview(
+    connector: Annotated[Path, typer.Argument(metavar="CONNECTOR.json|.properties")],
+    records: Annotated[
+        Path | None,
+        typer.Option(help="Records to use: a JSON list, or one on each line. Else its own."),
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, max=100, help="How many of its own.")] = 5,
+    url: Annotated[str, typer.Option(help="The worker to ask.")] = "http://localhost:8083",
+    schemas: Annotated[bool, typer.Option("--schemas", help="Show schemas too.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Show the worker's answer.")] = False,
+) -> None:
+    """Show what a connector makes of records, after each transform; nothing is written.
+
+    \b
+    penstock preview orders-sink.json
+    penstock preview orders-source.json --records samples.json
+    echo '{"topic": "orders", "value": {"id": 1}}' | penstock preview sink.json --records /dev/stdin
+    """
+    from penstock.cli.preview import run_preview
+
+    code = run_preview(connector, records, limit, url, schemas=schemas, as_json=as_json)
+    raise typer.Exit(code)
+
+
+@app.command()
+def plugins(
+    worker: Annotated[Path | None, typer.Argument(metavar="[WORKER.properties]")] = None,
+) -> None:
+    """List the plugins a worker finds; those that can't be loaded with the reason, and status 1."""
+    from penstock.cli.plugins import list_plugins
+    from penstock.config.properties import load_properties
+
+    raise typer.Exit(list_plugins(load_properties(worker) if worker else {}))
 
 
 @app.command()

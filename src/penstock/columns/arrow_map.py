@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.types import StructType
+    from pyspark.sql.udf import UserDefinedFunction
 
 ArrowKernel = Callable[[Iterator["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]
 
@@ -20,12 +21,21 @@ def map_in_arrow(frame: DataFrame, kernel: ArrowKernel, schema: StructType) -> D
     pyspark 4.1 asks for pandas there although neither side of it uses pandas (12 MB to download,
     40 MB in every process), so this makes the same plan without asking.
     """
+    return map_by(frame, arrow_function(kernel, schema))
+
+
+def arrow_function(kernel: ArrowKernel, schema: StructType) -> UserDefinedFunction:
+    """What map_by() takes. It is pickled once, however often it is used."""
     from pyspark.sql.udf import UserDefinedFunction
     from pyspark.util import PythonEvalType
 
-    function = UserDefinedFunction(
+    return UserDefinedFunction(
         kernel, returnType=schema, evalType=PythonEvalType.SQL_MAP_ARROW_ITER_UDF
     )
+
+
+def map_by(frame: DataFrame, function: UserDefinedFunction) -> DataFrame:
+    """As map_in_arrow(), with a function that is there already."""
     call: Any = function(*[frame[name] for name in frame.columns])
     java_frame = frame._jdf.mapInArrow(call._jc, False, None)  # noqa: FBT003, SLF001 - see above
     return DataFrame(java_frame, frame.sparkSession)

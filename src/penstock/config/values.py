@@ -63,7 +63,8 @@ class Password:
 
 
 ClassResolver = Callable[[str], str]
-"""Gives the full name of a class, or raises LookupError; who has a plugin registry passes one."""
+"""Gives the full name of a class, or raises LookupError, with a text if there is more to say than
+that the class is not there. Who has a plugin registry passes one."""
 
 
 def invalid(name: str, value: object, rule: str | None = None) -> ConfigError:
@@ -183,7 +184,8 @@ def _class_name(name: str, value: object, classes: ClassResolver | None) -> str:
     try:
         return classes(trim(value))
     except LookupError as error:
-        raise invalid(name, value, f"Class {value} could not be found.") from error
+        reason = f" {error}" if type(error) is LookupError and error.args else ""
+        raise invalid(name, value, f"Class {value} could not be found.{reason}") from error
 
 
 def _kind(value: object) -> str:

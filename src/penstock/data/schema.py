@@ -7,7 +7,7 @@ Connect encodes them with (days, milliseconds of the day, milliseconds since the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, KeysView, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Final
@@ -129,7 +129,7 @@ OPTIONAL_BYTES_SCHEMA: Final = Schema(SchemaType.BYTES, optional=True)
 
 @dataclass(frozen=True, slots=True)
 class Struct:
-    """A value of a struct schema."""
+    """A value of a struct schema. It reads as a mapping: `{**struct, "more": 1}` is a dict."""
 
     schema: Schema
     values: Mapping[str, Any]
@@ -139,3 +139,12 @@ class Struct:
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.values)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.values
+
+    def keys(self) -> KeysView[str]:
+        return self.values.keys()
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self.values.get(name, default)

@@ -100,6 +100,10 @@ class Herder(Protocol):
 
     def plugins(self, *, connectors_only: bool) -> Sequence[Mapping[str, str]]: ...
 
+    def broken_plugins(self) -> Sequence[Mapping[str, str]]:
+        """What should have been a plugin and can't be loaded: each with name, path and error."""
+        ...
+
     def plugin_config(
         self, name: str, version: str | None, deadline: Deadline
     ) -> list[dict[str, Any]]:
@@ -108,6 +112,17 @@ class Herder(Protocol):
 
     def validate(self, plugin: str, config: ConfigMap, deadline: Deadline) -> dict[str, Any]:
         """Check a connector's config; what is wrong is in the answer, not an error."""
+        ...
+
+    def preview(
+        self,
+        plugin: str,
+        config: ConfigMap,
+        records: Sequence[Any] | None,
+        limit: int,
+        deadline: Deadline,
+    ) -> list[dict[str, Any]]:
+        """What a connector would make of records, step by step; nothing is written."""
         ...
 
     def loggers(self) -> Mapping[str, LoggerLevel]: ...

@@ -322,7 +322,15 @@ class LocalHerder:
     # ----------------------------------------------------------------------- plugins and loggers
 
     def plugins(self, *, connectors_only: bool) -> Sequence[Mapping[str, str]]:
+        self._plugins.look_again()
         return rest_list(self._plugins.infos(CONNECTORS if connectors_only else None))
+
+    def broken_plugins(self) -> Sequence[Mapping[str, str]]:
+        self._plugins.look_again()
+        return [
+            {"name": each.name, "path": each.path, "error": each.error}
+            for each in self._plugins.broken
+        ]
 
     def plugin_config(
         self, name: str, version: str | None, deadline: Deadline
@@ -345,6 +353,26 @@ class LocalHerder:
             # Connect answers 500 here and 400 to the same mistake when a connector is created.
             raise PluginError(str(error)) from error
         return infos.to_json()
+
+    def preview(
+        self,
+        plugin: str,
+        config: ConfigMap,
+        records: Sequence[Any] | None,
+        limit: int,
+        deadline: Deadline,
+    ) -> list[dict[str, Any]]:
+        stored = self._views.stored_config(config.get("name") or "") if self.ready else None
+        restored = self._secrets.restored({"name": "preview", **config}, stored)
+        check_request(plugin, restored)
+        self._secrets.require_class(restored)
+
+        def look() -> list[dict[str, Any]]:
+            self._validation.check(restored)
+            given = {name: text for name, text in restored.items() if text is not None}
+            return self._worker.preview(given, records, limit, deadline)
+
+        return within("making a preview", look, deadline)
 
     def loggers(self) -> Mapping[str, LoggerLevel]:
         return self._loggers.all()

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from penstock.api.plugin import PluginKind
+from penstock.api.plugin import Plugin, PluginKind
 from penstock.config import (
     ConfigDef,
     ConfigKey,
@@ -101,6 +101,15 @@ class PluginKeys:
         for alias in dict.fromkeys(aliases):
             found += self._alias_keys(props, f"{listed}.{alias}.", alias, kind)
         return ConfigDef.of(found)
+
+    def transforms(self, props: ConfigMap) -> list[type[Plugin]]:
+        """The classes of the transformations that exist."""
+        listed = parse_value("transforms", props.get("transforms"), Type.LIST) or []
+        infos = [
+            self.info(props.get(f"transforms.{alias}.type"), PluginKind.TRANSFORMATION)
+            for alias in listed
+        ]
+        return [self.plugins.load(info) for info in infos if info is not None]
 
     def converter(self, props: ConfigMap, key: str, default: str | None) -> ConverterChoice:
         kind = CONVERTERS[key]

@@ -35,7 +35,7 @@ class Secrets:
 
     def __init__(self, plugins: Plugins) -> None:
         self._plugins = plugins
-        self._known: dict[tuple[str, PluginKind], frozenset[str] | None] = {}
+        self._known: dict[tuple[str, PluginKind, int], frozenset[str] | None] = {}
 
     def masked(self, config: Mapping[str, str]) -> dict[str, str]:
         """The config as it may be shown."""
@@ -98,9 +98,12 @@ class Secrets:
 
     def _keys(self, plugin: str, kinds: frozenset[PluginKind]) -> frozenset[str] | None:
         """The password-typed keys of a plugin; None if there is no such plugin here."""
-        at = (plugin, min(kinds))
+        at = (plugin, min(kinds), self._plugins.generation)
         if at not in self._known:
-            self._known[at] = self._declared(plugin, kinds)
+            found = self._declared(plugin, kinds)
+            # The search may have found new plugins: then this is not what the others have.
+            at = (plugin, min(kinds), self._plugins.generation)
+            self._known[at] = found
         return self._known[at]
 
     def _declared(self, plugin: str, kinds: frozenset[PluginKind]) -> frozenset[str] | None:

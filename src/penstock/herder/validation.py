@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -28,6 +28,9 @@ from penstock.settings.connector_keys import (
     source_keys,
 )
 
+ChainProblems = Callable[[Mapping[str, str]], Mapping[str, str]]
+"""worker_port.Worker.chain_problems"""
+
 _CLASS, _VERSION = "connector.class", "connector.plugin.version"
 _NULL: Final = "Null value can not be supplied as the configuration value."
 _SUFFIX: Final = "Connector"
@@ -36,7 +39,14 @@ _SUFFIX: Final = "Connector"
 class Validation:
     """Validates configs against the plugins and settings of this worker. Threads may share it."""
 
-    def __init__(self, plugins: Plugins, settings: WorkerSettings, resolver: Resolver) -> None:
+    def __init__(
+        self,
+        plugins: Plugins,
+        settings: WorkerSettings,
+        resolver: Resolver,
+        chain_problems: ChainProblems = lambda config: {},  # noqa: ARG005
+    ) -> None:
+        self._chain_problems = chain_problems
         self._plugins = plugins
         self._keys = PluginKeys(plugins)
         self._settings = settings
@@ -63,7 +73,9 @@ class Validation:
         problem = mismatch(info.name, props.get(_VERSION), self._keys.versions(info.name))
         if problem:
             return self._wrong_version(props, info, problem)
-        return _Check(self._keys, self._settings, props, info, self._policy).run()
+        return _Check(
+            self._keys, self._settings, props, info, self._policy, self._chain_problems
+        ).run()
 
     def check(self, config: ConfigMap) -> None:
         """Return if the config may be used.
@@ -137,6 +149,7 @@ class _Check:
     props: ConfigMap
     info: PluginInfo
     policy: str
+    chain_problems: ChainProblems
 
     def run(self) -> ConfigInfos:
         definition = self._framework()
@@ -146,6 +159,7 @@ class _Check:
         connector = self._new_connector()
         self._check_kind(connector, values)
         _add_null_errors(self.props, values)
+        self._check_chain(values)
         converters = list(self._converters(values))
         own = connector.Config.definition()
         merged = _merged({**definition.keys, **own.keys}, values, self._own_values(connector, own))
@@ -185,6 +199,17 @@ class _Check:
         for name, text in found:
             at = values.get(name, ConfigValue(name, self.props.get(name)))
             values[name] = at.with_error(text) if text else at
+
+    def _check_chain(self, values: dict[str, ConfigValue]) -> None:
+        """Ask Spark what it thinks of transforms that only it can check."""
+        checked = self.keys.transforms(self.props)
+        if not any(getattr(each, "checked_key", None) for each in checked):
+            return
+        if any(value.errors for value in values.values()):
+            return
+        given = {name: text for name, text in self.props.items() if text is not None}
+        for name, text in self.chain_problems(given).items():
+            values[name] = values.get(name, ConfigValue(name)).with_error(text)
 
     def _own_values(self, connector: Connector, own: ConfigDef) -> list[ConfigValue]:
         found = {value.name: value for value in own.validate(self.props)}

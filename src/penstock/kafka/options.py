@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from penstock.config.values import Type, invalid, parse_value
 from penstock.kafka.security import SASL_KEYS, OAuth, security_of
-from penstock.kafka.tls import TLS_KEYS, Tls
+from penstock.tls import TLS_KEYS, Tls
 
 
 class Role(StrEnum):
@@ -32,7 +32,7 @@ class ClientSettings:
     """Settings of one client library. They hold secrets, so `repr` shows none of them."""
 
     values: Mapping[str, Any] = field(repr=False)
-    #: Set when the connection is encrypted; the files it names are read by `kafka.tls`.
+    #: Set when the connection is encrypted; the files it names are read by `penstock.tls`.
     tls: Tls | None = None
     #: OAuth client credentials, for libraries that want a token function.
     oauth: OAuth | None = None

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from penstock.config.values import invalid
 from penstock.kafka.jaas import LoginModule, parse_jaas
-from penstock.kafka.tls import Tls, tls_of
+from penstock.tls import Tls, tls_of
 
 
 @dataclass(frozen=True, slots=True)

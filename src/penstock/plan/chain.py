@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from penstock.api.plugin import Plugin, PluginKind
-from penstock.api.transform import ColumnPredicate, ColumnTransformation
+from penstock.api.transform import (
+    ColumnPredicate,
+    ColumnTransformation,
+    RecordPredicate,
+    RecordTransformation,
+    Schemas,
+)
 from penstock.config.values import Type, parse_value
-from penstock.errors import ConfigError, PluginError
+from penstock.errors import ConfigError, DataError, PluginError
+from penstock.plan.record_step import AskRecords, ForgetTest, MapRecords
 from penstock.plan.stage import Guard, Keep, Path, Select, Stage, Step
 
 if TYPE_CHECKING:
@@ -96,6 +103,32 @@ class Chain:
             paths = tuple(after for path in paths for after in stage.extend(path))
         return tuple(Branch(path.steps, *path.schemas) for path in paths)
 
+    def problems(self, schemas: Callable[[], Iterable[Schemas]]) -> dict[str, str]:
+        """What only Spark can tell of the stages, by the key of the configuration to change.
+
+        Args:
+            schemas: gives the schemas of records to try, if the stages are right in themselves.
+        """
+        found: dict[str, str] = {}
+        for stage in self._stages:
+            try:
+                stage.transformation.check()
+            except ConfigError as error:
+                found[stage.checked_key] = str(error)
+        for key_schema, value_schema in () if found else schemas():
+            found |= self._problems(Path((), key_schema, value_schema))
+        return found
+
+    def _problems(self, path: Path) -> dict[str, str]:
+        paths: tuple[Path, ...] = (path,)
+        for stage in self._stages:
+            try:
+                paths = tuple(after for path in paths for after in stage.extend(path, strict=True))
+            except (ConfigError, DataError, PluginError) as error:
+                # Others are checked as Connect checks them: by their keys alone.
+                return {stage.checked_key: str(error)} if stage.transformation.checked_key else {}
+        return {}
+
     def explain(self, key_schema: Schema | None, value_schema: Schema | None) -> str:
         """The stages and what they compile to, for people."""
         lines = [f"stage {number}: {stage}" for number, stage in enumerate(self._stages, 1)]
@@ -116,7 +149,7 @@ def _stage(
     headers: HeaderConverter,
 ) -> Stage:
     transformation = _plugin(config, "transforms", alias, load, PluginKind.TRANSFORMATION)
-    if not isinstance(transformation, ColumnTransformation):
+    if not isinstance(transformation, ColumnTransformation | RecordTransformation):
         raise PluginError(f"{transformation.class_name()} is not a transformation")
     prefix = f"transforms.{alias}."
     name = config.get(f"{prefix}predicate")
@@ -124,7 +157,7 @@ def _stage(
     if name is None:
         return Stage(alias, transformation, headers)
     predicate = guards.get(name)
-    if not isinstance(predicate, ColumnPredicate):
+    if not isinstance(predicate, ColumnPredicate | RecordPredicate):
         message = f"Unknown predicate '{name}'; list it in `predicates`"
         raise ConfigError(message, {f"{prefix}predicate": (message,)})
     return Stage(alias, transformation, headers, Guard(name, predicate, negate))
@@ -184,3 +217,9 @@ def _described(step: Step) -> str:
             return f"select {', '.join(columns)}"
         case Keep(condition):
             return f"filter {condition}"
+        case MapRecords():
+            return f"records through {step.plugin}"
+        case AskRecords():
+            return f"records asked by {step.plugin}"
+        case ForgetTest():
+            return "drop what was asked"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F
 
+from penstock.api.converter import Topics
 from penstock.plan.faults import FAULT_TYPE, ORIGINAL, fault_of, no_fault, of_this_layout
 from penstock.plan.remembered import Remembered
 from penstock.plan.topics import output_topics
@@ -52,6 +54,11 @@ class Converters:
     def uniform(self) -> bool:
         """Whether all records have one layout, whatever their bytes."""
         return self.key.uniform and self.value.uniform
+
+    @property
+    def by_topic(self) -> bool:
+        """Whether the bytes of a record depend on its topic."""
+        return self.key.by_topic or self.value.by_topic
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +114,21 @@ class SourcePipeline:
         ]
         return frozenset(row.topic for row in rows)
 
-    def encoded(self, batch: SourceBatch) -> Iterator[DataFrame]:
-        """Frames of bytes with a `fault` column, one for each branch of the chain."""
+    def place(self, topics: frozenset[str]) -> frozenset[str]:
+        """What a plan for these topics depends on: batches of one place may share plans."""
+        return topics if self._converters.by_topic else frozenset()
+
+    def encoded(self, batch: SourceBatch, topics: frozenset[str]) -> Iterator[DataFrame]:
+        """Frames of bytes with a `fault` column, one for each branch of the chain.
+
+        `topics`: what topics() said of the batch.
+        """
         frame = self._with_originals(_completed(batch), batch.key_schema, batch.value_schema)
+        place = self.place(topics)
+        kept = () if self._letters is None else _LETTER
         for branch in self._chain.compile(batch.key_schema, batch.value_schema):
-            yield self._encode(branch.apply(frame), branch.key_schema, branch.value_schema)
+            typed = Typed(branch.apply(frame), branch.key_schema, branch.value_schema)
+            yield self.encode(typed, place, kept)
 
     def _with_originals(
         self, frame: DataFrame, key_schema: Schema | None, value_schema: Schema | None
@@ -129,17 +146,24 @@ class SourcePipeline:
 
         return frame.withColumns(self._originals.of((key_schema, value_schema), columns))
 
-    def _encode(
-        self, frame: DataFrame, key_schema: Schema | None, value_schema: Schema | None
-    ) -> DataFrame:
-        place = (key_schema, value_schema)
-        return frame.select(*self._columns.of(place, lambda: self._encoding(*place)))
+    def encode(self, typed: Typed, topics: frozenset[str], also: tuple[str, ...] = ()) -> DataFrame:
+        """Bytes of typed rows; `also`: other columns that stay beside them."""
+        place = (typed.key_schema, typed.value_schema, topics)
+        columns = self._columns.of(place, partial(self._encoding, *place))
+        return typed.frame.select(*columns, *also)
 
-    def _encoding(self, key_schema: Schema | None, value_schema: Schema | None) -> list[Column]:
-        key = self._converters.key.encode(key_schema, F.col("key"))
-        value = self._converters.value.encode(value_schema, F.col("value"))
-        kept = () if self._letters is None else _LETTER
-        return [*map(F.col, (*_ENVELOPE, *kept)), *_taken_apart(self._converters, key, value)]
+    @staticmethod
+    def in_flight(batch: SourceBatch) -> DataFrame:
+        """The batch's frame with all columns of a record."""
+        return _completed(batch)
+
+    def _encoding(
+        self, key_schema: Schema | None, value_schema: Schema | None, names: frozenset[str]
+    ) -> list[Column]:
+        topics = Topics(F.col("topic"), names)
+        key = self._converters.key.encode_for(topics, key_schema, F.col("key"))
+        value = self._converters.value.encode_for(topics, value_schema, F.col("value"))
+        return [*map(F.col, _ENVELOPE), *_taken_apart(self._converters, key, value)]
 
 
 class SinkPipeline:

@@ -35,6 +35,8 @@ DEFAULTS: Final[dict[str, str]] = {
     "spark.sql.caseSensitive": "true",
     # JSON that names a field twice: the last one counts, as for Java's converter.
     "spark.sql.variant.allowDuplicateKeys": "true",
+    # A map that is read from a list of entries: the last of equal keys counts, as in Java.
+    "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
     # A micro-batch has one partition for each task: shuffles and adaptive plans only cost here.
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.adaptive.enabled": "false",
@@ -68,6 +70,10 @@ LAUNCH_SETTINGS: Final = frozenset(
 JAVA_OPTIONS: Final = (
     "-XX:+UseSerialGC -Xss512k -XX:ReservedCodeCacheSize=96m -XX:MaxMetaspaceSize=320m"
     " -Djava.net.preferIPv4Stack=true"
+    # Broken bytes may say that a text of gigabytes follows: Avro must not take room for it.
+    " -Dorg.apache.avro.limits.string.maxLength=134217728"
+    " -Dorg.apache.avro.limits.bytes.maxLength=134217728"
+    " -Dorg.apache.avro.limits.collectionItems.maxLength=16777216"
 )
 
 

@@ -4,20 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F
 
 from penstock.api.envelope import Envelope, Part
-from penstock.errors import DataError
+from penstock.api.transform import (
+    ColumnPredicate,
+    ColumnTransformation,
+    RecordPredicate,
+    RecordTransformation,
+    Schemas,
+)
+from penstock.columns.record_kernel import HOLDS
+from penstock.columns.types import spark_type
+from penstock.data.schema import Schema
+from penstock.errors import DataError, PluginError
 from penstock.plan.faults import fault_of
+from penstock.plan.record_step import AskRecords, ForgetTest, MapRecords
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
     from penstock.api.converter import HeaderConverter
-    from penstock.api.transform import ColumnPredicate, ColumnTransformation
-    from penstock.data.schema import Schema
 
 STAGE_NAME: Final = "TRANSFORMATION"
 
@@ -42,7 +52,7 @@ class Keep:
         return frame.filter(self.condition)
 
 
-Step = Select | Keep
+Step = Select | Keep | MapRecords | AskRecords | ForgetTest
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +64,7 @@ class Path:
     value_schema: Schema | None
 
     @property
-    def schemas(self) -> tuple[Schema | None, Schema | None]:
+    def schemas(self) -> Schemas:
         return self.key_schema, self.value_schema
 
     def then(self, *steps: Step) -> Path:
@@ -62,15 +72,32 @@ class Path:
 
 
 @dataclass(frozen=True, slots=True)
+class _Way:
+    """What a transformation makes of records: their schemas, and its steps for the rows that a
+    column is true for (None: for all).
+    """
+
+    schemas: Schemas
+    steps: Callable[[Column | None], list[Step]]
+
+    def after(self, path: Path) -> Path:
+        """The path after all rows went this way."""
+        return Path((*path.steps, *self.steps(None)), *self.schemas)
+
+
+@dataclass(frozen=True, slots=True)
 class Guard:
     """The predicate of a stage."""
 
     alias: str
-    predicate: ColumnPredicate
+    predicate: ColumnPredicate | RecordPredicate
     negate: bool
 
     def column(self, envelope: Envelope) -> Column:
-        column = self.predicate.column(envelope)
+        if isinstance(self.predicate, ColumnPredicate):
+            column = self.predicate.column(envelope)
+        else:
+            column = F.col(HOLDS)
         return ~column if self.negate else column
 
 
@@ -79,25 +106,61 @@ class Stage:
     """A transformation under the alias the configuration gives it."""
 
     alias: str
-    transformation: ColumnTransformation
+    transformation: ColumnTransformation | RecordTransformation
     header_converter: HeaderConverter
     guard: Guard | None = None
 
-    def extend(self, path: Path) -> tuple[Path, ...]:
-        """The path after this stage: one, or two if only some rows get another schema."""
+    @property
+    def checked_key(self) -> str:
+        """The key that problems with the transformation are about."""
+        return f"transforms.{self.alias}.{self.transformation.checked_key or 'type'}"
+
+    def extend(self, path: Path, *, strict: bool = False) -> tuple[Path, ...]:
+        """The path after this stage, or paths: one for each way that some rows take alone.
+
+        Raises:
+            DataError: if `strict`, when no row of the path's schemas can pass; else each such row
+                gets a fault.
+        """
+        predicate = None if self.guard is None else self.guard.predicate
+        if not isinstance(predicate, RecordPredicate):
+            return self._extend(path, strict=strict)
+        asked = path.then(AskRecords.of(predicate, self.header_converter, path.schemas))
+        return tuple(after.then(ForgetTest()) for after in self._extend(asked, strict=strict))
+
+    def _extend(self, path: Path, *, strict: bool) -> tuple[Path, ...]:
         before = _in_flight(path, self.header_converter)
-        try:
-            after = self.transformation.columns(before)
-        except DataError as error:
-            after = before.replace(fault=F.lit(str(error)))
-        schemas = after.key.schema, after.value.schema
+        ways = self._ways(before, path.schemas, strict=strict)
         if self.guard is None:
-            return (Path(path.steps, *schemas).then(*self._steps(before, after, None)),)
+            return tuple(way.after(path) for way in ways)
         holds = self.guard.column(before)
-        if schemas == path.schemas:
-            return (path.then(*self._steps(before, after, holds)),)
-        changed = path.then(Keep(holds), *self._steps(before, after, None))
-        return Path(changed.steps, *schemas), path.then(Keep(~holds))
+        if len(ways) == 1 and ways[0].schemas == path.schemas:
+            return (path.then(*ways[0].steps(holds)),)
+        guarded = path.then(Keep(holds))
+        return (*(way.after(guarded) for way in ways), path.then(Keep(~holds)))
+
+    def _ways(self, before: Envelope, given: Schemas, *, strict: bool) -> list[_Way]:
+        try:
+            if isinstance(self.transformation, RecordTransformation):
+                return [self._through_records(self.transformation, given)]
+            outputs = self.transformation.columns(before)
+        except DataError as error:
+            if strict:
+                raise
+            outputs = before.replace(fault=F.lit(str(error)))
+        envelopes = [outputs] if isinstance(outputs, Envelope) else outputs
+        return [
+            _Way((after.key.schema, after.value.schema), partial(self._steps, before, after))
+            for after in envelopes
+        ]
+
+    def _through_records(self, transformation: RecordTransformation, given: Schemas) -> _Way:
+        schemas = _declared(transformation, given)
+
+        def steps(holds: Column | None) -> list[Step]:
+            return [MapRecords.of(transformation, self.header_converter, given, schemas, holds)]
+
+        return _Way(schemas, steps)
 
     def _steps(self, before: Envelope, after: Envelope, holds: Column | None) -> list[Step]:
         """From the columns of one envelope to those of the other, where `holds` is true."""
@@ -139,6 +202,32 @@ _COLUMNS: Final[Mapping[str, Callable[[Envelope], Column]]] = {
     "value": lambda envelope: envelope.value.column,
     "headers": lambda envelope: envelope.headers,
 }
+
+
+def _declared(transformation: RecordTransformation, given: Schemas) -> Schemas:
+    """What schemas() gives, checked.
+
+    Raises:
+        DataError: no record of the given schemas can be transformed.
+        PluginError: it fails, or does not give two schemas.
+    """
+    name = transformation.class_name()
+    try:
+        found: object = transformation.schemas(*given)
+    except DataError:
+        raise
+    except Exception as error:
+        text = f"{name}: schemas() failed with {type(error).__qualname__}: {error}"
+        raise PluginError(text) from error
+    match found:
+        case (Schema() | None as key, Schema() | None as value):
+            for schema in (key, value):
+                spark_type(schema)
+            return key, value
+    raise PluginError(
+        f"{name}: schemas() must give the schemas of key and value, each a Schema or None, and"
+        f" gave {found!r}"
+    )
 
 
 def _in_flight(path: Path, header_converter: HeaderConverter) -> Envelope:

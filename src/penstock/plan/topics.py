@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.errors import AnalysisException
 
+from penstock.plan.record_step import MapRecords
 from penstock.plan.stage import Keep, Select
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ def _follow(frame: DataFrame, branch: Branch) -> DataFrame | None:
                     frame = frame.select(columns["topic"].alias("topic"))
                 case Keep():
                     frame = step.apply(frame)
+                case MapRecords() if step.routes:
+                    return None
         except AnalysisException:
             # It looks at something else than the topic.
             if isinstance(step, Select):

@@ -79,8 +79,12 @@ ROUTES: Final = (
         "GET", "/connector-plugins", cluster.list_plugins, answer="Plugins",
         query=("connectorsOnly",),
     ),
+    Route("GET", "/penstock/broken-plugins", cluster.list_broken_plugins, answer="BrokenPlugins"),
     Route("GET", _P, cluster.get_plugin_config, answer="Definitions", query=("version",)),
     Route("PUT", f"{_P}/validate", cluster.validate, 200, "ConfigInfos", "Config"),
+    Route(
+        "POST", "/connector-plugins/{plugin}/preview", cluster.preview, 200, "Previews", "Preview"
+    ),
 )  # fmt: skip
 
 ADMIN_ROUTES: Final = (

@@ -13,6 +13,7 @@ from penstock.clock import Deadline
 from penstock.errors import BadRequestError
 from penstock.rest.requests import HEALTH_SECONDS, answer, body_of, empty, flag, herding
 from penstock.wire.json import MalformedRequestError, strings
+from penstock.wire.models import PreviewRequest
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +36,16 @@ async def health(request: Request) -> Response:
 async def list_plugins(request: Request) -> Response:
     """Connectors that are installed; with `connectorsOnly=false` all plugins."""
     only = flag(request, "connectorsOnly", default=True)
-    found = herding(request).herder.plugins(connectors_only=only)
+    herd = herding(request)
+    # Plugins that are new are imported now, which may take its time.
+    found = await herd.run(partial(herd.herder.plugins, connectors_only=only))
+    return answer([dict(plugin) for plugin in found])
+
+
+async def list_broken_plugins(request: Request) -> Response:
+    """Plugins that can't be loaded, and why."""
+    herd = herding(request)
+    found = await herd.run(herd.herder.broken_plugins)
     return answer([dict(plugin) for plugin in found])
 
 
@@ -54,6 +64,14 @@ async def validate(request: Request) -> Response:
         raise MalformedRequestError("the request has no connector config")
     herd = herding(request)
     return answer(await herd.call(herd.herder.validate, request.path_params["plugin"], config))
+
+
+async def preview(request: Request) -> Response:
+    """Show what a connector makes of records, after each of its steps; nothing is written."""
+    sent = PreviewRequest.of(await body_of(request))
+    herd, plugin = herding(request), request.path_params["plugin"]
+    shown = await herd.call(herd.herder.preview, plugin, sent.config, sent.records, sent.limit)
+    return answer({"records": shown})
 
 
 async def list_loggers(request: Request) -> Response:

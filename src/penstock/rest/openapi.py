@@ -53,9 +53,27 @@ _VALUE: Final = _object(
     errors=_list(TEXT),
     visible=FLAG,
 )
+_PREVIEW_RECORD: Final = _object(
+    topic=TEXT,
+    partition=NUMBER,
+    offset=NUMBER,
+    timestamp=NUMBER,
+    key={},
+    value={},
+    key_base64=TEXT,
+    value_base64=TEXT,
+    headers=_map(_NULLABLE),
+)
+_PREVIEW_STEP: Final = _object(
+    step=TEXT,
+    **{"class": _NULLABLE},
+    records=_list({"type": "object"}),
+    error=_object(stage=TEXT, **{"class": TEXT}, message=TEXT),
+)
 
 SCHEMAS: Final[dict[str, Schema]] = {
     "ActiveTopics": _map(_object(topics=_list(TEXT))),
+    "BrokenPlugins": _list(_object(name=TEXT, path=TEXT, error=TEXT)),
     "Config": CONFIG,
     "ConfigInfos": _object(
         name=TEXT,
@@ -80,6 +98,8 @@ SCHEMAS: Final[dict[str, Schema]] = {
     "Offsets": _object(offsets=_list(_object(partition=_PART, offset=_PART))),
     "Patch": _map(_NULLABLE),
     "Plugins": _list(_object(**{"class": TEXT, "type": TEXT, "version": TEXT})),
+    "Preview": _object(config=CONFIG, records=_list(_PREVIEW_RECORD), limit=NUMBER),
+    "Previews": _object(records=_list(_object(steps=_list(_PREVIEW_STEP)))),
     "ServerInfo": _object(version=TEXT, commit=TEXT, kafka_cluster_id=TEXT),
     "TaskState": _TASK_STATE,
     "Tasks": _list(_object(id=_TASK_REF, config=CONFIG)),

@@ -9,7 +9,7 @@ from random import random
 from typing import Final, TypeVar
 
 from penstock.clock import Clock, SystemClock
-from penstock.errors import DataError, RetriableError, SessionLostError
+from penstock.errors import DataError, RetriableError, ServiceAwayError, SessionLostError
 from penstock.runtime.task_host import TaskControl
 from penstock.runtime.tolerance import ErrorSettings
 
@@ -24,7 +24,8 @@ class ConversionRetry:
     """Repeats what raises RetriableError, as long as `errors.retry.timeout` allows.
 
     As in Connect it is for converters and transformations only. What a task's own read or write
-    asks to repeat is repeated without end, and so is everything while Kafka or Spark are away.
+    asks to repeat is repeated without end, and so is everything while Kafka, Spark or a schema
+    registry are away.
 
     The waits double from 0.3 s on; where that is more than `errors.retry.delay.max.ms` they are
     random ones below it. The last attempt is made when the time is over.
@@ -54,7 +55,7 @@ class ConversionRetry:
         while True:
             try:
                 return call()
-            except SessionLostError:
+            except (SessionLostError, ServiceAwayError):
                 raise
             except RetriableError as error:
                 left = self._left(begun)

@@ -83,7 +83,7 @@ class SourceWork:
         self._pipeline: SourcePipeline | None = None
         self._seen_topics: set[str] = set()
         self._written: SourceBatch | None = None
-        self._kept: dict[DataFrame, list[Callable[[], int]]] = {}
+        self._kept: dict[tuple[DataFrame, frozenset[str]], list[Callable[[], int]]] = {}
         self._figures: dict[str, int] = {}
         self._shown: dict[str, int] = {}
         self._show_again = Deadline.after(0, control.clock)
@@ -167,22 +167,26 @@ class SourceWork:
             self._pipeline = self._make_pipeline()
         pipeline = self._pipeline
         try:
-            self._prepare_topics(pipeline.topics(batch))
-            written = sum(write() for write in self._writes(pipeline, batch))
+            topics = pipeline.topics(batch)
+            self._prepare_topics(topics)
+            written = sum(write() for write in self._writes(pipeline, batch, topics))
         except Exception as error:
             raise translated(error) from error
         self._progress.moved(written)
 
-    def _writes(self, pipeline: SourcePipeline, batch: SourceBatch) -> list[Callable[[], int]]:
+    def _writes(
+        self, pipeline: SourcePipeline, batch: SourceBatch, topics: frozenset[str]
+    ) -> list[Callable[[], int]]:
         """What writes the batch, a call for each branch of the chain."""
-        if batch.kept and batch.frame in self._kept:
-            return self._kept[batch.frame]
-        frames = self._conversions.run(lambda: list(pipeline.encoded(batch)))
+        place = (batch.frame, pipeline.place(topics))
+        if batch.kept and place in self._kept:
+            return self._kept[place]
+        frames = self._conversions.run(lambda: list(pipeline.encoded(batch, topics)))
         writes = [self._planned(frame) for frame in frames]
         if batch.kept:
             if len(self._kept) >= KEPT_PLANS:
                 self._kept.pop(next(iter(self._kept)))
-            self._kept[batch.frame] = writes
+            self._kept[place] = writes
         return writes
 
     def _planned(self, frame: DataFrame) -> Callable[[], int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
@@ -22,6 +22,7 @@ from penstock.plan import kafka_io
 from penstock.plan.chain import Chain
 from penstock.plan.pipeline import Converters, SinkPipeline, SourcePipeline
 from penstock.plan.session import SparkEngine
+from penstock.plan.shipping import ship_by_value
 from penstock.plugins import Plugins
 from penstock.runtime.clients import ConnectorClients
 from penstock.runtime.conversion import converters_of, letter_form, with_header_converter
@@ -63,6 +64,7 @@ class TaskFactory:
         target: TargetState,
         events: WorkerEvents,
     ) -> TaskHost:
+        ship_by_value(self.plugins.local_modules)
         control = TaskControl(target, self.clock)
         if issubclass(connector, SourceConnector):
             work: TaskWork = self._source(task, connector, config, task_config, control, events)
@@ -91,9 +93,7 @@ class TaskFactory:
             task,
             task_config,
             make_task=task_class,
-            make_pipeline=lambda: SourcePipeline(
-                self._chain(config), self._converters(config), form
-            ),
+            make_pipeline=lambda: SourcePipeline(self.chain(config), self.converters(config), form),
             engine=self.engine,
             offsets=self.offsets,
             topics=topics,
@@ -126,8 +126,8 @@ class TaskFactory:
                 SinkBatches,
                 task,
                 connector.class_name(),
-                make_converters=lambda: self._converters(config),
-                make_pipeline=lambda converters: SinkPipeline(self._chain(config), converters),
+                make_converters=lambda: self.converters(config),
+                make_pipeline=lambda converters: SinkPipeline(self.chain(config), converters),
                 reader=self.clients.reader(task, config),
                 errors=errors,
                 reports=FaultReports(errors, task, self._dead_letters(task, config, errors, admin)),
@@ -151,14 +151,23 @@ class TaskFactory:
         spec = TopicSpec(keys.dlq_topic, 1, keys.dlq_replication_factor)
         return KafkaDeadLetters(spec, admin, self.clients.producer(task, config))
 
-    def _chain(self, config: Mapping[str, str]) -> Chain:
+    def chain(self, config: Mapping[str, str]) -> Chain:
         def load(name: str, kind: PluginKind) -> type[Plugin]:
-            return self.plugins.load_named(name, kind)
+            found = self.plugins.load_named(name, kind)
+            ship_by_value(self.plugins.local_modules)
+            return found
 
         return Chain.of(with_header_converter(config, self.worker_properties), load)
 
-    def _converters(self, config: Mapping[str, str]) -> Converters:
+    def converters(self, config: Mapping[str, str]) -> Converters:
         return converters_of(config, self.worker_properties, self.plugins)
+
+    def topics(self, config: Mapping[str, str], existing: Collection[str]) -> list[str]:
+        """Those of a sink's topics that exist."""
+        wanted = _subscription(config)
+        if isinstance(wanted, list):
+            return [name for name in wanted if name in existing]
+        return [name for name in sorted(existing) if wanted.fullmatch(name)]
 
 
 class NoTopics:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from penstock.api.connector import Connector, SinkConnector, SourceConnector
 from penstock.api.plugin import PluginKind
@@ -23,9 +23,12 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from penstock.runtime.clients import ConnectorClients
+    from penstock.runtime.preview import Previews
     from penstock.runtime.tasks import TaskFactory
 
 log = logging.getLogger(__name__)
+
+CHECK_SECONDS: Final = 60.0
 
 
 class LocalWorker:
@@ -163,6 +166,29 @@ class LocalWorker:
         if offsets is None:
             return sink.reset(sink_connector, deadline)
         return sink.alter(sink_connector, offsets, deadline)
+
+    # -------------------------------------------------------------------------------- previews
+
+    def preview(
+        self,
+        config: Mapping[str, str],
+        records: Sequence[Any] | None,
+        limit: int,
+        deadline: Deadline,
+    ) -> list[dict[str, Any]]:
+        resolved = self._resolver.resolve(config)
+        connector = self._connector_class(resolved)
+        return self._previews().preview(connector, resolved, records, limit, deadline)
+
+    def chain_problems(self, config: Mapping[str, str]) -> Mapping[str, str]:
+        resolved = self._resolver.resolve(config)
+        deadline = Deadline.after(CHECK_SECONDS)
+        return self._previews().problems(self._connector_class(resolved), resolved, deadline)
+
+    def _previews(self) -> Previews:
+        from penstock.runtime.preview import Previews
+
+        return Previews(self._task_factory())
 
     def close(self, deadline: Deadline) -> None:
         self.stop_tasks(list(self.running_tasks()), deadline)

@@ -106,7 +106,10 @@ class WorkerSettings(Config):
         Type.LIST,
         default=None,
         importance=_LOW,
-        doc="Directories with Python modules or packages (or folders of them) that hold plugins.",
+        doc="Where plugins are besides the installed packages: directories with Python modules, "
+        "packages and wheels, or with folders of them; single .py files; single wheels, which need "
+        "not be installed. New and changed ones are found while the worker runs. Jars with JDBC "
+        "drivers are found here too, at the start.",
     )
     plugin_discovery: str = key(
         Type.STRING,

@@ -121,6 +121,24 @@ class ScriptedWorker:
             if known is not None:
                 self.events.task_state(task, State.UNASSIGNED, None)
 
+    def preview(
+        self,
+        config: Mapping[str, str],
+        records: Sequence[Any] | None,
+        limit: int,
+        deadline: Deadline,
+    ) -> list[dict[str, Any]]:
+        """The records as they were given; no step does anything."""
+        del deadline
+        self._note("preview", config["name"])
+        read = [{"step": "read", "class": None, "records": [each]} for each in records or ()]
+        return [{"steps": [step]} for step in read[:limit]]
+
+    def chain_problems(self, config: Mapping[str, str]) -> Mapping[str, str]:
+        """None."""
+        del config
+        return {}
+
     def set_target_state(self, name: str, target: TargetState, *, noted: bool = False) -> None:
         """Report the new states; a started connector makes its task configs again."""
         if not noted:

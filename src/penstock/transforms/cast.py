@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from penstock.api.envelope import Envelope, Part
@@ -13,6 +14,8 @@ from penstock.config import Config, Importance, Type, invalid, key, rule
 from penstock.data.hash_order import hash_order
 from penstock.data.schema import DATE, DECIMAL, TIME, TIMESTAMP, Field, Schema, SchemaType
 from penstock.errors import ConfigError, DataError
+from penstock.transforms.field_path import field_steps, field_syntax_key
+from penstock.transforms.nested import by_parent, edited
 from penstock.transforms.pairs import split_pair
 from penstock.transforms.requirements import is_map, require_map_or_null, variant_map
 from penstock.transforms.structs import field_value, replace_null_key, struct_of, with_entries
@@ -32,10 +35,10 @@ _TARGETS: Final = tuple(
 #: What String.trim() takes off.
 _BLANK: Final = "".join(map(chr, range(0x21)))
 
-Casts = Mapping[str | None, SchemaType]
+Casts = Mapping[str, SchemaType]
 
 
-def _casts(name: str, value: object) -> Casts:
+def _casts(name: str, value: object) -> dict[str | None, SchemaType]:
     """The targets by field; that of the whole value has no name."""
     mappings = value if isinstance(value, list) else []
     if not mappings:
@@ -98,6 +101,7 @@ class CastConfig(Config):
         " Bytes can only become a string, in base64.",
     )
     replace_null_with_default: bool = replace_null_key()
+    field_syntax_version: str = field_syntax_key()
 
 
 class Cast(ColumnTransformation):
@@ -109,87 +113,105 @@ class Cast(ColumnTransformation):
 
     def __init__(self, config: CastConfig) -> None:
         super().__init__(config)
-        self._casts = _casts("spec", self.config.spec)
+        casts = _casts("spec", self.config.spec)
+        self._whole = casts.pop(_WHOLE, None)
+        version = self.config.field_syntax_version
+        self._levels = by_parent(
+            {
+                field_steps(path, version): target
+                for path, target in casts.items()
+                if path is not None
+            }
+        )
 
     def columns(self, envelope: Envelope) -> Envelope:
+        if self._whole is not None:
+            return self._cast_whole(envelope, self._whole)
+        levels = [(parents, partial(self._cast_fields, casts)) for parents, casts in self._levels]
+        replace_null = self.config.replace_null_with_default
+        return edited(envelope, self.side, levels, replace_null=replace_null)
+
+    def _cast_whole(self, envelope: Envelope, target: SchemaType) -> Envelope:
+        from penstock.columns.faults import fail, with_outcome
+        from penstock.transforms.cast_values import cast, cast_variant
+
         part = envelope.part(self.side)
         if part.schema is None:
-            return self._without_schema(envelope, part)
-        return self._with_schema(envelope, part, part.schema)
-
-    def _with_schema(self, envelope: Envelope, part: Part, schema: Schema) -> Envelope:
-        from penstock.columns.faults import fail, with_outcome
-        from penstock.transforms.cast_values import cast
-
-        whole = self._casts.get(_WHOLE)
+            return with_outcome(envelope, self.side, cast_variant(part.column, target), None)
         try:
-            result = self._struct_schema(schema) if whole is None else _whole_schema(schema, whole)
+            result = _whole_schema(part.schema, target)
         except DataError as error:
             return fail(envelope, part.column.isNotNull(), str(error))
-        if whole is None:
-            return self._with_fields(envelope, part, schema, result)
-        return with_outcome(envelope, self.side, cast(schema, part.column, whole), result)
+        return with_outcome(envelope, self.side, cast(part.schema, part.column, target), result)
 
-    def _with_fields(
-        self, envelope: Envelope, part: Part, schema: Schema, result: Schema
+    def _cast_fields(self, casts: Casts, envelope: Envelope) -> Envelope:
+        part = envelope.part(self.side)
+        if part.schema is None:
+            return self._without_schema(envelope, part, casts)
+        return self._with_schema(envelope, part, part.schema, casts)
+
+    def _with_schema(
+        self, envelope: Envelope, part: Part, schema: Schema, casts: Casts
     ) -> Envelope:
-        from penstock.columns.faults import fail_by
+        from penstock.columns.faults import fail, fail_by
 
-        outcomes = {field.name: self._field(part.column, field) for field in schema.fields}
+        try:
+            result = _struct_schema(schema, casts)
+        except DataError as error:
+            return fail(envelope, part.column.isNotNull(), str(error))
+        outcomes = {field.name: self._field(part.column, field, casts) for field in schema.fields}
         for each in outcomes.values():
             envelope = fail_by(envelope, each)
         columns = [(name, each.value) for name, each in outcomes.items()]
         struct = struct_of(part.column.isNotNull(), columns)
         return envelope.with_part(self.side, Part(struct, result))
 
-    def _field(self, value: Column, field: Field) -> Outcome:
+    def _field(self, value: Column, field: Field, casts: Casts) -> Outcome:
         from pyspark.sql import functions as F
 
         from penstock.columns.faults import Outcome
         from penstock.transforms.cast_values import cast
 
         column = field_value(value, field, replace_null=self.config.replace_null_with_default)
-        target = self._casts.get(field.name)
+        target = casts.get(field.name)
         if target is None:
             return Outcome(column)
         # A struct that is null has no fields, not even those with a default.
         return cast(field.schema, F.when(value.isNotNull(), column), target)
 
-    def _struct_schema(self, schema: Schema) -> Schema:
-        if schema.type is not SchemaType.STRUCT:
-            raise DataError("Cannot list fields on non-struct type")
-        fields = [self._field_schema(field) for field in schema.fields]
-        # Kafka would cast the default of the struct too.
-        _check_default(schema)
-        return replace(schema, fields=tuple(fields))
-
-    def _field_schema(self, field: Field) -> Field:
-        target = self._casts.get(field.name)
-        if target is None:
-            return field
-        default = _cast_default(field.schema, target)
-        return Field(field.name, Schema(target, optional=field.schema.optional, default=default))
-
-    def _without_schema(self, envelope: Envelope, part: Part) -> Envelope:
+    def _without_schema(self, envelope: Envelope, part: Part, casts: Casts) -> Envelope:
         from pyspark.sql import functions as F
 
-        from penstock.columns.faults import fail_by, with_outcome
+        from penstock.columns.faults import fail_by
         from penstock.transforms.cast_values import cast_variant
 
-        whole = self._casts.get(_WHOLE)
-        if whole is not None:
-            return with_outcome(envelope, self.side, cast_variant(part.column, whole), None)
         envelope = require_map_or_null(envelope, part, _PURPOSE)
         found = variant_map(part)
         values = {}
         # The first fault is told, and Java goes through the fields in the order of a HashMap.
-        for name in hash_order(name for name in self._casts if name is not None):
-            outcome = cast_variant(F.try_element_at(found, F.lit(name)), self._casts[name])
+        for name in hash_order(casts):
+            outcome = cast_variant(F.try_element_at(found, F.lit(name)), casts[name])
             envelope = fail_by(envelope, outcome)
             values[name] = outcome.value
         changed = F.to_variant_object(with_entries(found, values))
         column = F.when(is_map(part), changed).otherwise(part.column)
         return envelope.with_part(self.side, Part(column, None))
+
+
+def _struct_schema(schema: Schema, casts: Casts) -> Schema:
+    if schema.type is not SchemaType.STRUCT:
+        raise DataError("Cannot list fields on non-struct type")
+    fields = [_field_schema(field, casts.get(field.name)) for field in schema.fields]
+    # Kafka would cast the default of the struct too.
+    _check_default(schema)
+    return replace(schema, fields=tuple(fields))
+
+
+def _field_schema(field: Field, target: SchemaType | None) -> Field:
+    if target is None:
+        return field
+    default = _cast_default(field.schema, target)
+    return Field(field.name, Schema(target, optional=field.schema.optional, default=default))
 
 
 def _whole_schema(schema: Schema, target: SchemaType) -> Schema:

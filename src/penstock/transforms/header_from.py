@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Final
+from functools import partial
+from typing import ClassVar, Final
 
 from penstock.api.envelope import Envelope, Part
 from penstock.api.plugin import CONNECT_VERSION, Side
 from penstock.api.transform import ColumnTransformation
 from penstock.config import Config, Importance, Type, key, non_empty_list, one_of
 from penstock.data.schema import Field, Schema
-from penstock.errors import ConfigError
+from penstock.errors import ConfigError, DataError
+from penstock.transforms.field_path import (
+    NESTED_ACCESS,
+    field_steps,
+    field_syntax_key,
+    fields_on,
+    value_at,
+)
 from penstock.transforms.headers import appended
+from penstock.transforms.nested import by_parent, edited
 from penstock.transforms.requirements import (
     is_map,
     is_null,
@@ -20,9 +29,7 @@ from penstock.transforms.requirements import (
     variant_map,
 )
 from penstock.transforms.structs import copied_schema, field_value, replace_null_key, struct_of
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column
+from penstock.transforms.variants import member
 
 _MOVE: Final = "move"
 
@@ -49,6 +56,7 @@ class HeaderFromConfig(Config):
         doc="Whether the fields leave the data (move) or stay in it (copy).",
     )
     replace_null_with_default: bool = replace_null_key()
+    field_syntax_version: str = field_syntax_key()
 
 
 class HeaderFrom(ColumnTransformation):
@@ -65,6 +73,9 @@ class HeaderFrom(ColumnTransformation):
             raise ConfigError(words)
         self._moves = config.operation == _MOVE
         self._purpose = f"header {config.operation}"
+        version = config.field_syntax_version
+        self._paths = {path: field_steps(path, version) for path in config.fields}
+        self._levels = by_parent(dict.fromkeys(self._paths.values()))
 
     def columns(self, envelope: Envelope) -> Envelope:
         part = envelope.part(self.side)
@@ -80,42 +91,71 @@ class HeaderFrom(ColumnTransformation):
             return fail(envelope, ~is_null(part), wrong)
         headers = []
         for name, header in zip(self.config.fields, self.config.headers, strict=True):
-            field = schema.field(name)
-            if field is None:
-                return fail(envelope, ~is_null(part), f"{name} is not a valid field name")
-            value = self._value(part.column, field)
-            if not field.schema.optional:
-                envelope = fail(envelope, value.isNull(), _null_refusal(field.schema))
-            headers.append((header, envelope.header_converter.encode(field.schema, value)))
-        if self._moves:
-            envelope = envelope.with_part(self.side, self._without_fields(part, schema))
-        return appended(envelope, headers)
+            try:
+                fields = self._fields(schema, name)
+            except DataError as error:
+                return fail(envelope, ~is_null(part), str(error))
+            value = value_at(part.column, fields, replace_null=self._replace_null)
+            own = fields[-1].schema
+            if not any(field.schema.optional for field in fields):
+                envelope = fail(envelope, value.isNull(), _null_refusal(own))
+            headers.append((header, envelope.header_converter.encode(own, value)))
+        return appended(self._moved(envelope), headers)
 
-    def _without_fields(self, part: Part, schema: Schema) -> Part:
-        kept = [field for field in schema.fields if field.name not in self.config.fields]
-        columns = [(field.name, self._value(part.column, field)) for field in kept]
+    @property
+    def _replace_null(self) -> bool:
+        replace_null: bool = self.config.replace_null_with_default
+        return replace_null
+
+    def _fields(self, schema: Schema, path: str) -> list[Field]:
+        """The fields on a path; DataError if there is no such."""
+        fields = fields_on(schema, self._paths[path])
+        if fields is None:
+            raise DataError(f"{path} is not a valid field name")
+        return fields
+
+    def _moved(self, envelope: Envelope) -> Envelope:
+        """The envelope without the fields, if they are to leave."""
+        if not self._moves:
+            return envelope
+        levels = [(parents, partial(self._without, list(names))) for parents, names in self._levels]
+        return edited(envelope, self.side, levels, replace_null=self._replace_null)
+
+    def _without(self, names: list[str], envelope: Envelope) -> Envelope:
+        part = envelope.part(self.side)
+        if part.schema is None:
+            return envelope.with_part(self.side, _without_members(part, names))
+        kept = [field for field in part.schema.fields if field.name not in names]
+        columns = [
+            (field.name, field_value(part.column, field, replace_null=self._replace_null))
+            for field in kept
+        ]
         data = struct_of(part.column.isNotNull(), columns)
-        return Part(data, copied_schema(schema, kept))
-
-    def _value(self, value: Column, field: Field) -> Column:
-        return field_value(value, field, replace_null=self.config.replace_null_with_default)
+        return envelope.with_part(self.side, Part(data, copied_schema(part.schema, kept)))
 
     def _without_schema(self, envelope: Envelope, part: Part) -> Envelope:
         from pyspark.sql import functions as F
 
         envelope = require_data(envelope, part, self._purpose)
         envelope = require_map_or_null(envelope, part, self._purpose)
-        found = variant_map(part)
-        headers = [
-            (header, envelope.header_converter.encode(None, F.try_element_at(found, F.lit(name))))
-            for name, header in zip(self.config.fields, self.config.headers, strict=True)
-        ]
-        if self._moves:
-            moved = self.config.fields
-            kept = F.map_filter(found, lambda name, _: ~name.isin(moved))
-            changed = F.when(is_map(part), F.to_variant_object(kept)).otherwise(part.column)
-            envelope = envelope.with_part(self.side, Part(changed, None))
-        return appended(envelope, headers)
+        headers = []
+        for path, header in zip(self.config.fields, self.config.headers, strict=True):
+            *parents, name = self._paths[path]
+            parent = part
+            for step in parents:
+                parent = member(parent, step)
+                envelope = require_map_or_null(envelope, parent, NESTED_ACCESS)
+            value = F.try_element_at(variant_map(parent), F.lit(name))
+            headers.append((header, envelope.header_converter.encode(None, value)))
+        return appended(self._moved(envelope), headers)
+
+
+def _without_members(part: Part, names: list[str]) -> Part:
+    from pyspark.sql import functions as F
+
+    kept = F.map_filter(variant_map(part), lambda name, _: ~name.isin(names))
+    changed = F.when(is_map(part), F.to_variant_object(kept)).otherwise(part.column)
+    return Part(changed, None)
 
 
 def _null_refusal(schema: Schema) -> str:

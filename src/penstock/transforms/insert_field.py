@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from penstock.api.envelope import Envelope, Part
@@ -12,6 +13,8 @@ from penstock.api.transform import ColumnTransformation
 from penstock.config import Config, Type, invalid, key
 from penstock.data.schema import Field, Schema, SchemaType, timestamp_schema
 from penstock.errors import ConfigError, DataError
+from penstock.transforms.field_path import Steps, field_steps, field_syntax_key
+from penstock.transforms.nested import deepest_first, edited
 from penstock.transforms.requirements import (
     is_map,
     is_null,
@@ -26,7 +29,10 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
 
 _PURPOSE: Final = "field insertion"
-_SUFFIX: Final = "End it with ! to make the field required, or with ? to make it optional."
+_SUFFIX: Final = (
+    "End it with ! to make the field required, or with ? to make it optional. For a path, the"
+    " struct or map that it leads into has to be there."
+)
 
 
 class InsertFieldConfig(Config):
@@ -51,16 +57,21 @@ class InsertFieldConfig(Config):
         Type.STRING, default=None, doc="The text for the field named by static.field."
     )
     replace_null_with_default: bool = replace_null_key()
+    field_syntax_version: str = field_syntax_key()
 
 
 @dataclass(frozen=True, slots=True)
 class Insertion:
     """One new field. `column` is null where there is nothing to insert."""
 
-    name: str
+    steps: Steps
     optional: bool
     schema: Schema
     column: Column
+
+    @property
+    def name(self) -> str:
+        return self.steps[-1]
 
     @property
     def field(self) -> Field:
@@ -87,19 +98,35 @@ class InsertField(ColumnTransformation):
         from penstock.columns.faults import fail
 
         part = envelope.part(self.side)
-        if part.schema is None:
-            changed = self._without_schema(envelope, part)
-        else:
-            changed = self._with_schema(envelope, part, part.schema)
+        changed = edited(
+            envelope,
+            self.side,
+            [(parents, partial(self._inserted, new)) for parents, new in self._levels(envelope)],
+            replace_null=self.config.replace_null_with_default,
+            missing="Nothing to insert into, unknown field",
+        )
         if self.config.offset_field is None:
             return changed
         return fail(changed, ~is_null(part) & envelope.offset.isNull(), _SINKS_ONLY)
 
-    def _with_schema(self, envelope: Envelope, part: Part, schema: Schema) -> Envelope:
+    def _levels(self, envelope: Envelope) -> list[tuple[Steps, list[Insertion]]]:
+        levels: dict[Steps, list[Insertion]] = {}
+        for each in self._insertions(envelope):
+            levels.setdefault(each.steps[:-1], []).append(each)
+        return deepest_first(levels.items())
+
+    def _inserted(self, insertions: list[Insertion], envelope: Envelope) -> Envelope:
+        part = envelope.part(self.side)
+        if part.schema is None:
+            return self._without_schema(envelope, part, insertions)
+        return self._with_schema(envelope, part, part.schema, insertions)
+
+    def _with_schema(
+        self, envelope: Envelope, part: Part, schema: Schema, insertions: list[Insertion]
+    ) -> Envelope:
         from penstock.columns.faults import fail
 
         present = part.column.isNotNull()
-        insertions = list(self._insertions(envelope))
         try:
             wrong = not_a_struct(schema, _PURPOSE)
             fields = [*schema.fields, *(each.field for each in insertions)]
@@ -116,11 +143,13 @@ class InsertField(ColumnTransformation):
         columns += [(each.name, each.column) for each in insertions]
         return envelope.with_part(self.side, Part(struct_of(present, columns), result))
 
-    def _without_schema(self, envelope: Envelope, part: Part) -> Envelope:
+    def _without_schema(
+        self, envelope: Envelope, part: Part, insertions: list[Insertion]
+    ) -> Envelope:
         from pyspark.sql import functions as F
 
         envelope = require_map_or_null(envelope, part, _PURPOSE)
-        found = _put(variant_map(part), list(self._insertions(envelope)))
+        found = _put(variant_map(part), insertions)
         changed = F.when(is_map(part), F.to_variant_object(found)).otherwise(part.column)
         return envelope.with_part(self.side, Part(changed, None))
 
@@ -137,7 +166,8 @@ class InsertField(ColumnTransformation):
         ):
             if spec is not None:
                 name = spec[:-1] if spec.endswith(("?", "!")) else spec
-                yield Insertion(name, not spec.endswith("!"), schema, column)
+                steps = field_steps(name, config.field_syntax_version)
+                yield Insertion(steps, not spec.endswith("!"), schema, column)
 
 
 def _put(found: Column, insertions: list[Insertion]) -> Column:

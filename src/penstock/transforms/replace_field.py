@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from functools import reduce
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial, reduce
 from itertools import combinations
 from operator import or_
 from typing import TYPE_CHECKING, ClassVar, Final
@@ -13,6 +15,14 @@ from penstock.api.transform import ColumnTransformation
 from penstock.config import Config, Type, invalid, key, rule
 from penstock.data.schema import Field, Schema, SchemaType
 from penstock.errors import DataError
+from penstock.transforms.field_path import (
+    Steps,
+    Tree,
+    field_steps,
+    field_syntax_key,
+    tree_of,
+)
+from penstock.transforms.nested import by_parent, deepest_first, edited
 from penstock.transforms.pairs import split_pair
 from penstock.transforms.requirements import (
     is_map,
@@ -50,7 +60,10 @@ class ReplaceFieldConfig(Config):
         Type.LIST, default=[], doc="Fields to leave out, even if they are included too."
     )
     include: list[str] = key(
-        Type.LIST, default=[], doc="Fields to keep, and no others; empty keeps all."
+        Type.LIST,
+        default=[],
+        doc="Fields to keep, and no others; empty keeps all. For a path, what it leads through"
+        " stays too, with nothing else in it.",
     )
     renames: list[str] = key(
         Type.LIST,
@@ -58,97 +71,60 @@ class ReplaceFieldConfig(Config):
         valid=rule(
             _check_pairs, "list of colon-delimited pairs, e.g. <code>foo:bar,abc:xyz</code>"
         ),
-        doc="Fields to rename, as pairs old:new.",
+        doc="Fields to rename, as pairs old:new. For a path, new is the name of its last step.",
     )
     replace_null_with_default: bool = replace_null_key()
+    field_syntax_version: str = field_syntax_key()
 
 
-class ReplaceField(ColumnTransformation):
-    """Filter or rename fields. Use ReplaceFieldKey or ReplaceFieldValue."""
+@dataclass(frozen=True, slots=True)
+class Level:
+    """What happens to the fields of one struct or map, by their own names."""
 
-    Config = ReplaceFieldConfig
-    version = CONNECT_VERSION
-    side: ClassVar[Side]
+    include: frozenset[str]
+    exclude: frozenset[str]
+    renames: Mapping[str, str]
 
-    def __init__(self, config: ReplaceFieldConfig) -> None:
-        super().__init__(config)
-        self._renames = _pairs("renames", self.config.renames)
-        self._originals = {new: old for old, new in self._renames.items()}
+    def keeps(self, name: str) -> bool:
+        included = not self.include or name in self.include
+        return included and name not in self.exclude
 
-    def columns(self, envelope: Envelope) -> Envelope:
-        part = envelope.part(self.side)
-        if part.schema is None:
-            return self._without_schema(envelope, part)
-        return self._with_schema(envelope, part, part.schema)
-
-    def _keeps(self, name: str) -> bool:
-        included = not self.config.include or name in self.config.include
-        return included and name not in self.config.exclude
-
-    def _with_schema(self, envelope: Envelope, part: Part, schema: Schema) -> Envelope:
-        from penstock.columns.faults import fail
-        from penstock.columns.literals import null_of
-
-        present = part.column.isNotNull()
-        try:
-            if wrong := not_a_struct(schema, _PURPOSE):
-                raise DataError(wrong)
-            result = self._schema(schema)
-            sources = [self._source(schema, field) for field in result.fields]
-        except DataError as error:
-            return fail(envelope, present, str(error))
-        columns = []
-        for field, source in zip(result.fields, sources, strict=True):
-            value = self._value(part.column, source)
-            if wrong := _misfit(field, source.schema):
-                envelope = fail(envelope, value.isNotNull(), wrong)
-                value = null_of(field.schema)
-            columns.append((field.name, value))
-        return envelope.with_part(self.side, Part(struct_of(present, columns), result))
-
-    def _schema(self, schema: Schema) -> Schema:
+    def schema(self, schema: Schema) -> Schema:
         fields = [
-            Field(self._renames.get(field.name, field.name), field.schema)
+            Field(self.renames.get(field.name, field.name), field.schema)
             for field in schema.fields
-            if self._keeps(field.name)
+            if self.keeps(field.name)
         ]
         return copied_schema(schema, fields)
 
-    def _source(self, schema: Schema, field: Field) -> Field:
+    def source(self, schema: Schema, field: Field) -> Field:
         # A field that already has the name another one would get is looked up by that other
         # one's name, as in Kafka; if that is not there, no row can be transformed.
-        original = self._originals.get(field.name, field.name)
+        originals = {new: old for old, new in self.renames.items()}
+        original = originals.get(field.name, field.name)
         source = schema.field(original)
         if source is None:
             raise DataError(f"{original} is not a valid field name")
         return source
 
-    def _value(self, value: Column, source: Field) -> Column:
-        return field_value(value, source, replace_null=self.config.replace_null_with_default)
-
-    def _without_schema(self, envelope: Envelope, part: Part) -> Envelope:
-        from pyspark.sql import functions as F
-
-        envelope = require_map_or_null(envelope, part, _PURPOSE)
-        found = self._renamed(self._filtered(variant_map(part)))
-        changed = F.when(is_map(part), F.to_variant_object(found)).otherwise(part.column)
-        return envelope.with_part(self.side, Part(changed, None))
+    def members(self, found: Column) -> Column:
+        """A map<string,variant> with the members that stay, under their new names."""
+        return self._renamed(self._filtered(found))
 
     def _filtered(self, found: Column) -> Column:
         from pyspark.sql import functions as F
 
-        config = self.config
-        if config.include:
-            kept = [name for name in config.include if self._keeps(name)]
+        if self.include:
+            kept = sorted(name for name in self.include if self.keeps(name))
             return F.map_filter(found, lambda name, _: name.isin(kept) if kept else F.lit(False))
-        if config.exclude:
-            return F.map_filter(found, lambda name, _: ~name.isin(config.exclude))
+        if self.exclude:
+            return F.map_filter(found, lambda name, _: ~name.isin(sorted(self.exclude)))
         return found
 
     def _renamed(self, found: Column) -> Column:
         from pyspark.sql import functions as F
 
-        if not self._renames:
+        if not self.renames:
             return found
         rivals = self._rivals()
         if rivals:
@@ -170,10 +146,10 @@ class ReplaceField(ColumnTransformation):
     def _rivals(self) -> list[tuple[str, str]]:
         """Names that end as one, in pairs: the later one wins, as when a HashMap is filled."""
         pairs = []
-        for target in set(self._renames.values()):
-            names = {old for old, new in self._renames.items() if new == target}
-            names |= {target} - self._renames.keys()
-            ordered = sorted(name for name in names if self._keeps(name))
+        for target in set(self.renames.values()):
+            names = {old for old, new in self.renames.items() if new == target}
+            names |= {target} - self.renames.keys()
+            ordered = sorted(name for name in names if self.keeps(name))
             pairs += list(combinations(ordered, 2))
         return pairs
 
@@ -181,9 +157,95 @@ class ReplaceField(ColumnTransformation):
         from pyspark.sql import functions as F
 
         renamed = name
-        for old, new in self._renames.items():
+        for old, new in self.renames.items():
             renamed = F.when(name == old, F.lit(new)).otherwise(renamed)
         return renamed
+
+
+def _levels(config: ReplaceFieldConfig) -> list[tuple[Steps, Level]]:
+    """What is to be done with each struct that a path leads into; the deepest first."""
+
+    def steps(path: str) -> Steps:
+        return field_steps(path, config.field_syntax_version)
+
+    # To keep a field means to keep what it is in.
+    include = dict(_branches(tree_of(map(steps, config.include))))
+    exclude = dict(by_parent(dict.fromkeys(map(steps, config.exclude))))
+    pairs = _pairs("renames", config.renames)
+    renames = dict(by_parent({steps(old): new for old, new in pairs.items()}))
+    levels = {
+        parents: Level(
+            include.get(parents, frozenset()),
+            frozenset(exclude.get(parents, ())),
+            renames.get(parents, {}),
+        )
+        for parents in ((), *include, *exclude, *renames)
+    }
+    return deepest_first(levels.items())
+
+
+def _branches(tree: Tree, parents: Steps = ()) -> Iterator[tuple[Steps, frozenset[str]]]:
+    """Every struct that paths lead into, with the names of its fields on them."""
+    if tree:
+        yield parents, frozenset(tree)
+    for name, inner in tree.items():
+        if inner is not None:
+            yield from _branches(inner, (*parents, name))
+
+
+class ReplaceField(ColumnTransformation):
+    """Filter or rename fields. Use ReplaceFieldKey or ReplaceFieldValue."""
+
+    Config = ReplaceFieldConfig
+    version = CONNECT_VERSION
+    side: ClassVar[Side]
+
+    def __init__(self, config: ReplaceFieldConfig) -> None:
+        super().__init__(config)
+        self._levels = _levels(config)
+
+    def columns(self, envelope: Envelope) -> Envelope:
+        levels = [(parents, partial(self._replaced, level)) for parents, level in self._levels]
+        replace_null = self.config.replace_null_with_default
+        return edited(envelope, self.side, levels, replace_null=replace_null)
+
+    def _replaced(self, level: Level, envelope: Envelope) -> Envelope:
+        part = envelope.part(self.side)
+        if part.schema is None:
+            return self._without_schema(envelope, part, level)
+        return self._with_schema(envelope, part, part.schema, level)
+
+    def _with_schema(
+        self, envelope: Envelope, part: Part, schema: Schema, level: Level
+    ) -> Envelope:
+        from penstock.columns.faults import fail
+        from penstock.columns.literals import null_of
+
+        present = part.column.isNotNull()
+        try:
+            if wrong := not_a_struct(schema, _PURPOSE):
+                raise DataError(wrong)
+            result = level.schema(schema)
+            sources = [level.source(schema, field) for field in result.fields]
+        except DataError as error:
+            return fail(envelope, present, str(error))
+        replace_null = self.config.replace_null_with_default
+        columns = []
+        for field, source in zip(result.fields, sources, strict=True):
+            value = field_value(part.column, source, replace_null=replace_null)
+            if wrong := _misfit(field, source.schema):
+                envelope = fail(envelope, value.isNotNull(), wrong)
+                value = null_of(field.schema)
+            columns.append((field.name, value))
+        return envelope.with_part(self.side, Part(struct_of(present, columns), result))
+
+    def _without_schema(self, envelope: Envelope, part: Part, level: Level) -> Envelope:
+        from pyspark.sql import functions as F
+
+        envelope = require_map_or_null(envelope, part, _PURPOSE)
+        found = level.members(variant_map(part))
+        changed = F.when(is_map(part), F.to_variant_object(found)).otherwise(part.column)
+        return envelope.with_part(self.side, Part(changed, None))
 
 
 def _misfit(field: Field, given: Schema) -> str | None:

@@ -21,6 +21,8 @@ from penstock.data.schema import (
 from penstock.data.simple_date_format import pieces_of
 from penstock.errors import ConfigError, DataError
 from penstock.transforms.date_pattern import PATTERN_DOC, check_letters, java_pattern_error
+from penstock.transforms.field_path import field_steps, field_syntax_key
+from penstock.transforms.nested import edited
 from penstock.transforms.requirements import (
     is_map,
     not_a_struct,
@@ -90,6 +92,7 @@ class TimestampConverterConfig(Config):
         " between, so what is finer is lost.",
     )
     replace_null_with_default: bool = replace_null_key()
+    field_syntax_version: str = field_syntax_key()
 
 
 class TimestampConverter(ColumnTransformation):
@@ -107,8 +110,14 @@ class TimestampConverter(ColumnTransformation):
                 " timestamps"
             )
             raise ConfigError(words, {"format": (words,)})
+        *self._parents, self._name = field_steps(config.field, config.field_syntax_version)
 
     def columns(self, envelope: Envelope) -> Envelope:
+        levels = [(tuple(self._parents), self._converted)]
+        replace_null = self.config.replace_null_with_default
+        return edited(envelope, self.side, levels, replace_null=replace_null)
+
+    def _converted(self, envelope: Envelope) -> Envelope:
         part = envelope.part(self.side)
         if part.schema is None:
             return self._without_schema(envelope, part)
@@ -129,7 +138,7 @@ class TimestampConverter(ColumnTransformation):
     def _with_schema(self, envelope: Envelope, part: Part, schema: Schema) -> Envelope:
         from penstock.columns.faults import with_outcome
 
-        if not self.config.field:
+        if not self._name:
             outcome = self._converter().typed(schema, part.column)
             return with_outcome(envelope, self.side, outcome, self._target(schema))
         if wrong := not_a_struct(schema, _PURPOSE):
@@ -146,7 +155,7 @@ class TimestampConverter(ColumnTransformation):
         columns = []
         for field in schema.fields:
             value = field_value(struct, field, replace_null=self.config.replace_null_with_default)
-            if field.name == self.config.field:
+            if field.name == self._name:
                 # A struct that is null has no fields, not even those with a default.
                 outcome = self._converter().typed(field.schema, F.when(present, value))
                 value, fault = outcome.value, outcome.fault
@@ -158,9 +167,7 @@ class TimestampConverter(ColumnTransformation):
 
     def _struct_schema(self, schema: Schema) -> Schema:
         fields = tuple(
-            Field(field.name, self._target(field.schema))
-            if field.name == self.config.field
-            else field
+            Field(field.name, self._target(field.schema)) if field.name == self._name else field
             for field in schema.fields
         )
         result = replace(schema, fields=fields, default=None)
@@ -174,7 +181,7 @@ class TimestampConverter(ColumnTransformation):
         from penstock.columns.literals import literal
 
         values = {name: schema.default[name] for name in schema.default}
-        field = schema.field(self.config.field)
+        field = schema.field(self._name)
         if field is not None:
             default = literal(field.schema, values[field.name])
             values[field.name] = constant(self._converter().typed(field.schema, default))
@@ -185,7 +192,7 @@ class TimestampConverter(ColumnTransformation):
 
         from penstock.columns.faults import Outcome, with_outcome
 
-        name = self.config.field
+        name = self._name
         if not name:
             outcome = self._converter().untyped(part.column)
             return with_outcome(envelope, self.side, outcome, None)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from penstock.errors import BadRequestError
 from penstock.wire.json import MalformedRequestError, mapping, only, plain, strings, text
@@ -17,6 +17,7 @@ Json = dict[str, Any]
 # ------------------------------------------------------------------------------------- requests
 
 INITIAL_STATES = {"RUNNING": "STARTED", "PAUSED": "PAUSED", "STOPPED": "STOPPED"}
+DEFAULT_PREVIEW: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,37 @@ class CreateConnector:
             strings(fields.get("config"), "config"),
             None if state is None else INITIAL_STATES[state.upper()],
         )
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewRequest:
+    """POST /connector-plugins/{plugin}/preview; a file for POST /connectors will do.
+
+    Without `records` those are shown that the connector would read, at most `limit` of them.
+    """
+
+    config: Mapping[str, str | None]
+    records: list[Any] | None = None
+    limit: int = DEFAULT_PREVIEW
+
+    @classmethod
+    def of(cls, body: Any) -> PreviewRequest:
+        where = "the request"
+        if body is None:
+            raise MalformedRequestError('the request has no body; send {"config": {…}}')
+        fields = mapping(body, where)
+        only(fields, where, ("config", "records", "limit", "name", "initial_state"))
+        config = strings(fields.get("config"), "config")
+        if config is None:
+            raise MalformedRequestError("the request has no config of a connector")
+        records = plain(fields.get("records"))
+        limit = plain(fields.get("limit", DEFAULT_PREVIEW))
+        if records is not None and not isinstance(records, list):
+            raise MalformedRequestError("records must be a list")
+        if not isinstance(limit, int) or isinstance(limit, bool):
+            raise MalformedRequestError("limit must be a whole number")
+        name = text(fields.get("name"), "name")
+        return cls({**config, **({} if name is None else {"name": name})}, records, limit)
 
 
 def named_config(name: str, config: Mapping[str, str | None] | None) -> dict[str, str | None]:

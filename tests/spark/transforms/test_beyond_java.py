@@ -178,3 +178,18 @@ def test_the_last_of_several_members_with_one_flat_name(spark: SparkSession) -> 
     """In Java it depends on the hashes of the names which one that is."""
     found = Transformed(spark, "Flatten$Value", {}, [{"a": {"b": 1}, "a.b": 2, "c": 3}])
     assert found.values == [{"a.b": 2, "c": 3}]
+
+
+@pytest.mark.parametrize("target", ["Timestamp", "Date", "Time"])
+def test_a_moment_without_schema_is_written_as_text(spark: SparkSession, target: str) -> None:
+    """Java's JsonConverter refuses it."""
+    config = {"field": "t", "target.type": target}
+    values = [{"t": 1_700_000_000_123, "a": 1}]
+    found = Transformed(spark, "TimestampConverter$Value", config, values)
+    [value] = found.values
+    expected = {
+        "Timestamp": "2023-11-14 22:13:20.123+00:00",
+        "Date": "2023-11-14 00:00:00+00:00",
+        "Time": "1970-01-01 22:13:20.123+00:00",
+    }
+    assert value == {"t": expected[target], "a": 1}

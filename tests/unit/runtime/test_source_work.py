@@ -84,7 +84,11 @@ class Pipeline:
     def topics(self, batch: SourceBatch) -> frozenset[str]:
         return frozenset({batch.topic or ""})
 
-    def encoded(self, batch: SourceBatch) -> list[Any]:
+    def place(self, topics: frozenset[str]) -> frozenset[str]:
+        return topics
+
+    def encoded(self, batch: SourceBatch, topics: frozenset[str]) -> list[Any]:
+        assert topics == self.topics(batch)
         if self.failures:
             raise self.failures.pop(0)
         self.written += [offset["position"] for offset in batch.offsets.values()]

@@ -44,12 +44,14 @@ class PayloadKernel:
         tag: the bytes before the payload; empty if the payload is the whole document.
         replace_null: whether null becomes the default of its schema.
         decimal_numbers: whether Decimals are likely to be numbers; either form is read.
+        reader: what reads the batches that Arrow's reader is not sure of.
     """
 
     schema: Schema
     tag: bytes
     replace_null: bool
     decimal_numbers: bool
+    reader: type[JsonReader] = JsonReader
 
     def __call__(self, rests: pa.Array) -> pa.Array:
         """struct<data, error> for each row; a null row gives nulls."""
@@ -64,7 +66,7 @@ class PayloadKernel:
         present = rests.drop_null()
         if not len(present):
             return pa.nulls(len(rests), arrow_type(self.schema))
-        if _has_map(self.schema):
+        if has(self.schema, self.reader.is_foreign):
             raise UnsureError
         text = self._joined(present)
         data = self._converted(text, len(present))
@@ -106,7 +108,8 @@ class PayloadKernel:
         return _Fitting(replace_null=self.replace_null).fit(self.schema, data, None)
 
     def _read_each(self, rests: pa.Array) -> pa.Array:
-        read = JsonReader(replace_null=self.replace_null, make_struct=_as_dict).compile(self.schema)
+        reader = self.reader(replace_null=self.replace_null, make_struct=_as_dict)
+        read = reader.compile(self.schema)
         fit = _fitter(self.schema)
         values: list[Any] = []
         errors: list[str | None] = []
@@ -238,21 +241,18 @@ def _reader_type(schema: Schema, decimals: pa.DataType | None) -> pa.DataType:
     return arrow_type(schema)
 
 
-def _has(schema: Schema | None, found: Callable[[Schema], bool]) -> bool:
+def has(schema: Schema | None, found: Callable[[Schema], bool]) -> bool:
+    """Whether a schema is such a one, or contains one."""
     if schema is None:
         return False
     if found(schema):
         return True
     inner = [each.schema for each in schema.fields] + [schema.key_schema, schema.value_schema]
-    return any(_has(each, found) for each in inner)
-
-
-def _has_map(schema: Schema) -> bool:
-    return _has(schema, lambda each: each.type is SchemaType.MAP)
+    return any(has(each, found) for each in inner)
 
 
 def _has_decimal(schema: Schema) -> bool:
-    return _has(schema, lambda each: each.is_decimal)
+    return has(schema, lambda each: each.is_decimal)
 
 
 def _floats(data: pa.Array) -> pa.Array:

@@ -41,16 +41,16 @@ class JsonColumns:
 
     def member(self, schema: Schema | None, data: Column, name: str) -> Column:
         """`"name":<json>}` as binary: the data as the last member of an object."""
-        if schema is None or _has_pairs(schema):
+        if schema is None or self._by_hand(schema):
             head = F.lit(f"{quoted(name)}:")
-            return _as_bytes(F.concat(head, self._text(schema, data), F.lit("}")), schema, data)
+            return _as_bytes(F.concat(head, self.text(schema, data), F.lit("}")), schema, data)
         whole = F.to_json(F.struct(self._ready(schema, data).alias(name)), _OPTIONS)
         return F.call_function("substring", _as_bytes(whole, schema, data), F.lit(2))
 
     def document(self, schema: Schema | None, data: Column) -> Column:
         """The JSON of the data alone, as binary."""
-        if schema is None or _has_pairs(schema) or schema.type not in _CONTAINERS:
-            return _as_bytes(self._text(schema, data), schema, data)
+        if schema is None or self._by_hand(schema) or schema.type not in _CONTAINERS:
+            return _as_bytes(self.text(schema, data), schema, data)
         whole = F.to_json(self._ready(schema, data), _OPTIONS)
         return _as_bytes(F.coalesce(whole, F.lit("null")), schema, data)
 
@@ -103,58 +103,61 @@ class JsonColumns:
             return False
         return all(self._is_ready(each) for each in children(schema))
 
-    def _text(self, schema: Schema | None, data: Column) -> Column:
+    def text(self, schema: Schema | None, data: Column) -> Column:
         """The JSON of the data as a string, put together here where to_json can't."""
         if schema is None:
             return F.to_json(data)
-        if not _has_pairs(schema):
+        if not self._by_hand(schema):
             whole = F.to_json(F.struct(self._ready(schema, data).alias("v")), _OPTIONS)
             return F.substr(whole, F.lit(6), F.length(whole) - 6)
         data = self._filled(schema, data)
         match schema.type:
             case SchemaType.STRUCT:
-                text = self._struct_text(schema, data)
+                text = self.struct_text(schema, data)
             case SchemaType.ARRAY:
-                items = F.transform(data, lambda item: self._text(schema.value_schema, item))
+                items = F.transform(data, lambda item: self.text(schema.value_schema, item))
                 text = _joined("[", items, "]")
             case _:
                 text = self._map_text(schema, data)
         return F.when(data.isNull(), F.lit("null")).otherwise(text)
 
-    def _struct_text(self, schema: Schema, data: Column) -> Column:
+    def struct_text(self, schema: Schema, data: Column) -> Column:
         members: list[Column] = []
         for number, each in enumerate(schema.fields):
             members.append(F.lit(f"{',' if number else ''}{quoted(each.name)}:"))
-            members.append(self._text(each.schema, data.getField(each.name)))
+            members.append(self.text(each.schema, data.getField(each.name)))
         return F.concat(F.lit("{"), *members, F.lit("}"))
 
     def _map_text(self, schema: Schema, data: Column) -> Column:
-        objects = _has_string_keys(schema)
+        objects = self.is_object(schema)
 
         def entry(pair: Column) -> Column:
-            key = self._text(schema.key_schema, pair.getField("key"))
-            value = self._text(schema.value_schema, pair.getField("value"))
-            if objects:
-                return F.concat(key, F.lit(":"), value)
-            return F.concat(F.lit("["), key, F.lit(","), value, F.lit("]"))
+            key = self.text(schema.key_schema, pair.getField("key"))
+            value = self.text(schema.value_schema, pair.getField("value"))
+            return F.concat(key, F.lit(":"), value) if objects else self.pair_text(key, value)
 
         left, right = "{}" if objects else "[]"
         return _joined(left, F.transform(F.map_entries(data), entry), right)
 
+    def _by_hand(self, schema: Schema) -> bool:
+        """Whether there is something inside that to_json has no form for."""
+        return self.is_foreign(schema) or any(map(self._by_hand, children(schema)))
+
+    def is_foreign(self, schema: Schema) -> bool:
+        """Whether to_json has no form for this very schema."""
+        return schema.type is SchemaType.MAP and not self.is_object(schema)
+
+    def is_object(self, schema: Schema) -> bool:
+        """Whether a map is written as an object; else it is an array of pairs."""
+        return schema.key_schema is not None and schema.key_schema.type is SchemaType.STRING
+
+    def pair_text(self, key: Column, value: Column) -> Column:
+        """An entry of a map that is no object."""
+        return F.concat(F.lit("["), key, F.lit(","), value, F.lit("]"))
+
 
 def _joined(left: str, items: Column, right: str) -> Column:
     return F.concat(F.lit(left), F.array_join(items, ","), F.lit(right))
-
-
-def _has_string_keys(schema: Schema) -> bool:
-    return schema.key_schema is not None and schema.key_schema.type is SchemaType.STRING
-
-
-def _has_pairs(schema: Schema) -> bool:
-    """Whether there is a map inside that is written as an array of pairs."""
-    if schema.type is SchemaType.MAP and not _has_string_keys(schema):
-        return True
-    return any(map(_has_pairs, children(schema)))
 
 
 def _has_rare_constants(schema: Schema) -> bool:

@@ -53,6 +53,11 @@ class JsonReader:
         self._replace_null = replace_null
         self._make_struct = make_struct
 
+    @staticmethod
+    def is_foreign(schema: Schema) -> bool:
+        """Whether Arrow's reader can't read such data."""
+        return schema.type is SchemaType.MAP
+
     def compile(self, schema: Schema | None) -> Read:
         """A function that reads nodes of a schema; it raises DataError for what does not fit."""
         if schema is None:
@@ -60,7 +65,7 @@ class JsonReader:
         inner = self._inner(schema)
         name = schema.type.name
         has_default = schema.default is not None and self._replace_null
-        default = self._prepared(schema.default) if has_default else None
+        default = self.default_of(schema)
 
         def read(node: Any) -> Any:
             if node is not None and node is not MISSING:
@@ -87,6 +92,10 @@ class JsonReader:
             raise DataError("Invalid default value") from error
         return replace(schema, default=value)
 
+    def default_of(self, schema: Schema) -> Any:
+        """What stands for null, if anything does."""
+        return self._prepared(schema.default) if self._replace_null else None
+
     def _prepared(self, value: Any) -> Any:
         """A default with its structs made our way."""
         if isinstance(value, Struct):
@@ -107,9 +116,9 @@ class JsonReader:
             case SchemaType.ARRAY:
                 return self._array(schema)
             case SchemaType.MAP:
-                return self._map(schema)
+                return self.map_reader(schema)
             case SchemaType.STRUCT:
-                return self._struct(schema)
+                return self.struct_reader(schema)
         return _SCALARS[schema.type]
 
     def _array(self, schema: Schema) -> Read:
@@ -122,7 +131,7 @@ class JsonReader:
 
         return read_array
 
-    def _map(self, schema: Schema) -> Read:
+    def map_reader(self, schema: Schema) -> Read:
         read_key, read_value = self.compile(schema.key_schema), self.compile(schema.value_schema)
 
         def read_object(node: Any) -> dict[Any, Any]:
@@ -140,7 +149,7 @@ class JsonReader:
         keys = schema.key_schema
         return read_object if keys and keys.type is SchemaType.STRING else read_pairs
 
-    def _struct(self, schema: Schema) -> Read:
+    def struct_reader(self, schema: Schema) -> Read:
         readers = [(each.name, self._member(each.name, each.schema)) for each in schema.fields]
         make = self._make_struct
 

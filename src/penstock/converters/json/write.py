@@ -93,7 +93,7 @@ class JsonWriter:
             case SchemaType.MAP if isinstance(value, Mapping):
                 return self._map(schema, value)
             case SchemaType.STRUCT:
-                return self._struct(schema, value)
+                return self.struct_text(schema, value)
         return _integer(schema, value) if schema.type in _INTEGERS else _scalar(schema, value)
 
     def _null(self, schema: Schema | None) -> str:
@@ -129,7 +129,7 @@ class JsonWriter:
 
     def _map(self, schema: Schema, value: Mapping[Any, Any]) -> str:
         keys = schema.key_schema
-        objects = keys is not None and keys.type is SchemaType.STRING
+        objects = self.is_object(schema)
         return self._entries(value, keys, schema.value_schema, objects=objects)
 
     def _entries(
@@ -143,9 +143,17 @@ class JsonWriter:
         pairs = [(self.text(keys, key), self.text(values, item)) for key, item in value.items()]
         if objects:
             return f"{{{','.join(f'{key}:{item}' for key, item in pairs)}}}"
-        return f"[{','.join(f'[{key},{item}]' for key, item in pairs)}]"
+        return f"[{','.join(self.pair_text(key, item) for key, item in pairs)}]"
 
-    def _struct(self, schema: Schema, value: Any) -> str:
+    def is_object(self, schema: Schema) -> bool:
+        """Whether a map is written as an object; else it is an array of pairs."""
+        return schema.key_schema is not None and schema.key_schema.type is SchemaType.STRING
+
+    def pair_text(self, key: str, value: str) -> str:
+        """An entry of a map that is no object."""
+        return f"[{key},{value}]"
+
+    def struct_text(self, schema: Schema, value: Any) -> str:
         if not isinstance(value, Struct):
             raise mismatch(schema, value)
         if value.schema != schema:

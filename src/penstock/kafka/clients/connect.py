@@ -22,7 +22,7 @@ from penstock.kafka.clients.failures import librdkafka_failure, python_failure
 from penstock.kafka.clients.logs import LIBRDKAFKA, quieten
 from penstock.kafka.options import Role, kafka_python_settings, librdkafka_settings
 from penstock.kafka.security import OAuth
-from penstock.kafka.tls import librdkafka_tls, ssl_context
+from penstock.tls import librdkafka_tls, ssl_context
 
 log = logging.getLogger(__name__)
 _TOKEN_SECONDS: Final = 10.0

@@ -243,6 +243,17 @@ DIFFERENCES: Final = (
 )
 
 
+#: What shows only after the transformations.
+AFTERWARDS: tuple[tuple[str, str], ...] = (
+    (
+        "A date, time or timestamp that TimestampConverter puts into data without a schema is "
+        "written by JsonConverter and StringConverter as `2023-11-14 22:13:20.123+00:00`.",
+        "Kafka Connect's JsonConverter refuses such a record, its StringConverter writes the date "
+        "as Java prints it. (tests/spark/transforms/test_beyond_java.py)",
+    ),
+)
+
+
 def first_difference(trial: Trial, record: Record, theirs: Result, ours: Result) -> str:
     """Where two results differ, apart from what stands in the table; empty if they do not."""
     if "impossible" in theirs:
@@ -267,6 +278,7 @@ def page() -> str:
         "| Difference | Reason |",
         "| --- | --- |",
         *(f"| {found.what} | {found.why} |" for found in DIFFERENCES),
+        *(f"| {what} | {why} |" for what, why in AFTERWARDS),
     ]
     return "\n".join(lines) + "\n"
 

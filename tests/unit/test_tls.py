@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from penstock.errors import SetupError
-from penstock.kafka.tls import librdkafka_tls, ssl_context, tls_of
+from penstock.tls import librdkafka_tls, ssl_context, tls_of
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,1 @@
+"""AvroConverter: Connect data as Avro, with its schemas in a Schema Registry."""

@@ -1,0 +1,1 @@
+"""JsonSchemaConverter: Connect data as JSON, its JSON Schema in a Schema Registry."""

@@ -1,0 +1,217 @@
+"""Plugins that do not come with Penstock: those of plugin.path and of installed packages.
+
+They are looked up again whenever somebody asks for what is not known, so that a new plugin needs
+no restart of the worker. Looking costs listings and times of files; only what is new is imported.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import logging
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Final
+
+from penstock.api.plugin import Plugin
+from penstock.errors import PluginError
+from penstock.plugins.importing import forget, guarded, import_unit, is_plugin, plugins_in
+from penstock.plugins.units import ENTRY_POINTS, Listing, Unit, list_units
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A plugin that can't be used: the name of its module, wheel or entry point, and why."""
+
+    name: str
+    path: str
+    error: str
+
+    def __str__(self) -> str:
+        return f"Plugin {self.name} ({self.path}) can't be loaded: {self.error}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    """A unit after its import: with plugins, or with the reason why there are none."""
+
+    unit: Unit
+    modules: tuple[str, ...] = ()
+    plugins: tuple[type[Plugin], ...] = ()
+    broken: Broken | None = None
+
+
+class OutsidePlugins:
+    """What was found outside of Penstock. One thread at a time may call refresh()."""
+
+    def __init__(self, plugin_path: Sequence[str] = ()) -> None:
+        self._path = tuple(plugin_path)
+        self._listing: Listing | None = None
+        self._loaded: dict[Path, _Loaded] = {}
+        self._installed = _Installed()
+
+    @property
+    def plugins(self) -> list[type[Plugin]]:
+        own = [plugin for loaded in self._loaded.values() for plugin in loaded.plugins]
+        return [*self._installed.plugins, *own]
+
+    @property
+    def broken(self) -> list[Broken]:
+        own = [loaded.broken for loaded in self._loaded.values() if loaded.broken is not None]
+        return [*self._installed.broken, *own]
+
+    @property
+    def modules(self) -> frozenset[str]:
+        """The top-level modules of plugin.path, which other processes can't import."""
+        names = (name for loaded in self._loaded.values() for name in loaded.modules)
+        return frozenset(name.partition(".")[0] for name in names)
+
+    def refresh(self) -> bool:
+        """Look again; whether anything is different now."""
+        changed = self._installed.refresh()
+        listing = list_units(self._path)
+        if listing == self._listing:
+            return changed
+        for complaint in listing.complaints:
+            if self._listing is None or complaint not in self._listing.complaints:
+                log.warning("%s", complaint)
+        self._listing = listing
+        self._forget_changed(listing.units)
+        for unit in listing.units:
+            if unit.path not in self._loaded:
+                self._loaded[unit.path] = self._load(unit)
+        return True
+
+    def why_not(self, name: str) -> Broken | None:
+        """The broken plugin that probably has the class of this name."""
+        for loaded in self._loaded.values():
+            if loaded.broken is not None and _names(loaded.unit, name):
+                return loaded.broken
+        return self._installed.why_not(name)
+
+    def _forget_changed(self, units: Iterable[Unit]) -> None:
+        """Drop what is to be imported (again).
+
+        Modules of one folder may use each other: if one has changed or is gone, all are imported
+        again. One that is new may be what a broken one was waiting for.
+        """
+        now = {unit.path: unit for unit in units}
+        known = [loaded.unit for loaded in self._loaded.values()]
+        stale = {unit.root for unit in known if now.get(unit.path) != unit}
+        grown = {unit.root for unit in units if unit.path not in self._loaded}
+        for path, loaded in list(self._loaded.items()):
+            root = loaded.unit.root
+            if root in stale or (root in grown and loaded.broken is not None):
+                del self._loaded[path]
+                forget(loaded.unit)
+
+    def _load(self, unit: Unit) -> _Loaded:
+        try:
+            modules = import_unit(unit)
+            self._check_names(modules)
+            plugins = tuple(dict.fromkeys(each for module in modules for each in _own(module)))
+        except PluginError as error:
+            broken = Broken(unit.name, str(unit.path), str(error))
+            log.warning("%s", broken)
+            return _Loaded(unit, broken=broken)
+        if plugins:
+            shown = ", ".join(plugin.class_name() for plugin in plugins)
+            log.info("Plugins in %s: %s", unit.path, shown)
+        return _Loaded(unit, tuple(module.__name__ for module in modules), plugins)
+
+    def _check_names(self, modules: Iterable[ModuleType]) -> None:
+        for module in modules:
+            for other in self._loaded.values():
+                if module.__name__ in other.modules:
+                    raise PluginError(f"{other.unit.path} has a module {module.__name__} already")
+
+
+def _own(module: ModuleType) -> Iterator[type[Plugin]]:
+    """The plugins of a module that it did not import from somewhere else."""
+    top = module.__name__.partition(".")[0]
+    for plugin in plugins_in(module):
+        if plugin.__module__.partition(".")[0] == top:
+            yield plugin
+
+
+def _names(unit: Unit, name: str) -> bool:
+    """Whether the class of this name is likely to be in a unit that can't be asked."""
+    if name.partition(".")[0] == unit.name:
+        return True
+    wanted = re.compile(rf"(?:class\s+|[\"'.$]){re.escape(name)}{_SUFFIXES}\b")
+    return bool(name) and any(wanted.search(source) for source in unit.sources())
+
+
+_SUFFIXES: Final = "(?:Connector|Transformation|Predicate|Converter|HeaderConverter)?"
+
+
+class _Installed:
+    """Plugins that installed packages name as entry points."""
+
+    def __init__(self) -> None:
+        self._stamp: tuple[tuple[str, int], ...] | None = None
+        self._found: dict[str, tuple[type[Plugin], ...]] = {}
+        self._broken: dict[str, Broken] = {}
+
+    @property
+    def plugins(self) -> list[type[Plugin]]:
+        return [plugin for found in self._found.values() for plugin in found]
+
+    @property
+    def broken(self) -> list[Broken]:
+        return list(self._broken.values())
+
+    def why_not(self, name: str) -> Broken | None:
+        top = name.partition(".")[0]
+        for value, broken in self._broken.items():
+            if re.split(r"[.:]", value)[0] == top or name == broken.name:
+                return broken
+        return None
+
+    def refresh(self) -> bool:
+        """Read the entry points if something was installed; whether there are others now."""
+        stamp = _stamp_of_packages()
+        if stamp == self._stamp:
+            return False
+        self._stamp = stamp
+        importlib.invalidate_caches()
+        entries = {
+            entry.value: entry for entry in importlib.metadata.entry_points(group=ENTRY_POINTS)
+        }
+        for value, entry in entries.items():
+            if value not in self._found:
+                self._load(entry)
+        gone = (self._found.keys() | self._broken.keys()) - entries.keys()
+        for value in gone:
+            self._found.pop(value, None)
+            self._broken.pop(value, None)
+        return True
+
+    def _load(self, entry: importlib.metadata.EntryPoint) -> None:
+        self._broken.pop(entry.value, None)
+        try:
+            found = guarded(entry.load)
+        except PluginError as error:
+            broken = Broken(entry.name, f"entry point {entry.value}", str(error))
+            log.warning("%s", broken)
+            self._broken[entry.value] = broken
+            return
+        members = plugins_in(found) if isinstance(found, ModuleType) else [found]
+        self._found[entry.value] = tuple(member for member in members if is_plugin(member))
+
+
+def _stamp_of_packages() -> tuple[tuple[str, int], ...]:
+    """Folders of installed packages with their times: an installation changes one."""
+    found = []
+    for folder in (text for text in sys.path if text.endswith("-packages")):
+        try:
+            found.append((folder, Path(folder).stat().st_mtime_ns))
+        except OSError:
+            continue
+    return tuple(found)

@@ -1,0 +1,373 @@
+"""A connector's converters and transforms over a few records, with nothing written anywhere."""
+
+from __future__ import annotations
+
+import base64
+import json
+import logging
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from pyspark.sql import functions as F
+
+from penstock.api.connector import Connector, SourceConnector
+from penstock.api.sink import OffsetRange
+from penstock.api.source import FrameSourceTask, SourceBatch
+from penstock.clock import Deadline
+from penstock.converters.json.converter import JsonConverter
+from penstock.data.record import SchemaAndValue, TaskId, TopicPartition
+from penstock.errors import BadRequestError
+from penstock.kafka.clients.admin import Edge
+from penstock.plan import inline_records, kafka_io
+from penstock.plan.pipeline import Converters, SourcePipeline, Typed
+from penstock.plan.preview import PLACE, SteppedChain, json_converter
+from penstock.runtime.connector_host import completed_task_configs
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from penstock.data.schema import Schema
+    from penstock.plan.preview import Step
+    from penstock.runtime.tasks import TaskFactory
+
+log = logging.getLogger(__name__)
+
+MOST_RECORDS: Final = 100
+_TOPIC: Final = "preview"
+
+
+@dataclass(frozen=True, slots=True)
+class GivenRecord:
+    """A record that somebody made up, or that a topic holds. Satisfies inline_records.Raw."""
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp: int
+    key: bytes | None
+    value: bytes | None
+    headers: list[tuple[str, bytes | None]] | None
+
+    @classmethod
+    def of(cls, document: Any, place: int) -> GivenRecord:
+        """From the REST API's form.
+
+        Raises:
+            BadRequestError: it is not in this form.
+        """
+        if not isinstance(document, dict):
+            raise BadRequestError(f'record {place} must be an object such as {{"value": …}}')
+        known = {"topic", "partition", "offset", "timestamp", "headers", *_DATA_KEYS}
+        unknown = sorted(document.keys() - known)
+        if unknown:
+            raise BadRequestError(
+                f"record {place} has {', '.join(unknown)}; known are {', '.join(sorted(known))}"
+            )
+        headers = document.get("headers") or {}
+        if not isinstance(headers, dict):
+            raise BadRequestError(f"headers of record {place} must be an object of texts")
+        return cls(
+            topic=str(document.get("topic", _TOPIC)),
+            partition=_number(document, "partition", 0, place),
+            offset=_number(document, "offset", place, place),
+            timestamp=_number(document, "timestamp", -1, place),
+            key=_bytes(document, "key", place),
+            value=_bytes(document, "value", place),
+            headers=[
+                (name, None if text is None else str(text).encode())
+                for name, text in headers.items()
+            ],
+        )
+
+
+_DATA_KEYS: Final = ("key", "value", "key_base64", "value_base64")
+
+
+def _number(document: Mapping[str, Any], name: str, default: int, place: int) -> int:
+    found = document.get(name)
+    if found is None:
+        return default
+    if not isinstance(found, int) or isinstance(found, bool):
+        raise BadRequestError(f"{name} of record {place} must be a whole number")
+    return found
+
+
+def _bytes(document: Mapping[str, Any], name: str, place: int) -> bytes | None:
+    """A text as it is; anything else in JSON."""
+    encoded = document.get(f"{name}_base64")
+    if encoded is not None:
+        try:
+            return base64.b64decode(str(encoded), validate=True)
+        except ValueError as error:
+            raise BadRequestError(f"{name}_base64 of record {place}: {error}") from error
+    found = document.get(name)
+    if found is None:
+        return None
+    text = found if isinstance(found, str) else json.dumps(found, separators=(",", ":"))
+    return text.encode()
+
+
+class Previews:
+    """Makes previews with what the tasks of a worker are made with."""
+
+    def __init__(self, factory: TaskFactory) -> None:
+        self._factory = factory
+
+    def preview(
+        self,
+        connector: type[Connector],
+        config: Mapping[str, str],
+        records: Sequence[Any] | None,
+        limit: int,
+        deadline: Deadline,
+    ) -> list[dict[str, Any]]:
+        """Each record with its steps. Without `records`, the connector's own: at most `limit`.
+
+        Raises:
+            BadRequestError: the records are in no form that can be read.
+        """
+        if not 0 < limit <= MOST_RECORDS or (records and len(records) > MOST_RECORDS):
+            raise BadRequestError(f"a preview is of 1 to {MOST_RECORDS} records")
+        given = None
+        if records is not None:
+            given = [GivenRecord.of(each, place) for place, each in enumerate(records)]
+        with self._session(config, deadline) as spark:
+            if issubclass(connector, SourceConnector):
+                return self._source(spark, connector, config, given, limit)
+            return self._sink(spark, config, given, limit, deadline)
+
+    def problems(
+        self, connector: type[Connector], config: Mapping[str, str], deadline: Deadline
+    ) -> Mapping[str, str]:
+        """What is wrong with the chain for records that are there now, by the key to change."""
+        with self._session(config, deadline) as spark:
+            chain = self._factory.chain(config)
+            return chain.problems(lambda: self._schemas(spark, connector, config, deadline))
+
+    def _schemas(
+        self,
+        spark: SparkSession,
+        connector: type[Connector],
+        config: Mapping[str, str],
+        deadline: Deadline,
+    ) -> list[tuple[Schema | None, Schema | None]]:
+        """Of a source's first batch, or of the last records of a sink's topics."""
+        try:
+            if issubclass(connector, SourceConnector):
+                with self._batches(spark, connector, config) as batches:
+                    return [(batch.key_schema, batch.value_schema) for batch in batches]
+            records = self._last_records(spark, config, 1, deadline)
+        except Exception:
+            # What can't be reached now is told by others, or when the task starts.
+            log.debug("No record to check the transforms with", exc_info=True)
+            return []
+        converters = self._factory.converters(config)
+        decoded = inline_records.decoded_frames(spark, records, converters)
+        return [(typed.key_schema, typed.value_schema) for typed in decoded]
+
+    @contextmanager
+    def _session(self, config: Mapping[str, str], deadline: Deadline) -> Iterator[SparkSession]:
+        """A session whose jobs end with the deadline."""
+        group = f"penstock-preview-{threading.get_ident()}"
+        engine = self._factory.engine
+        timer = threading.Timer(deadline.remaining(), lambda: engine.cancel(group))
+        timer.daemon = True
+        timer.start()
+        try:
+            with engine.guard():
+                yield engine.session_for(group, config.get("name", "preview"))
+        finally:
+            timer.cancel()
+
+    # ---------------------------------------------------------------------------------- sources
+
+    def _source(
+        self,
+        spark: SparkSession,
+        connector: type[SourceConnector],
+        config: Mapping[str, str],
+        given: Sequence[GivenRecord] | None,
+        limit: int,
+    ) -> list[dict[str, Any]]:
+        if given is not None:
+            json_form = GivenJson()
+            found = inline_records.decoded_frames(spark, given, Converters(json_form, json_form))
+            return self._shown([_of_source(typed) for typed in found], config, encode=True)
+        with self._batches(spark, connector, config) as batches:
+            parts = [
+                Typed(
+                    SourcePipeline.in_flight(batch).limit(limit),
+                    batch.key_schema,
+                    batch.value_schema,
+                )
+                for batch in batches
+            ]
+            return self._shown(parts, config, encode=True)
+
+    @contextmanager
+    def _batches(
+        self, spark: SparkSession, connector: type[SourceConnector], config: Mapping[str, str]
+    ) -> Iterator[list[SourceBatch]]:
+        """What the first task of the connector reads first, from the beginning."""
+        made = connector()
+        context = _Context(spark)
+        task = cast("FrameSourceTask", connector.task_class())
+        try:
+            made.start(config, context)
+            configs = completed_task_configs(made, config, "")
+            if not configs:
+                yield []
+                return
+            task.start(configs[0], context)
+            batch = task.read()
+            yield [] if batch is None else [batch]
+        finally:
+            task.stop()
+            made.stop()
+
+    # ------------------------------------------------------------------------------------ sinks
+
+    def _sink(
+        self,
+        spark: SparkSession,
+        config: Mapping[str, str],
+        given: Sequence[GivenRecord] | None,
+        limit: int,
+        deadline: Deadline,
+    ) -> list[dict[str, Any]]:
+        records = given
+        if records is None:
+            records = self._last_records(spark, config, limit, deadline)
+        converters = self._factory.converters(config)
+        parts = inline_records.decoded_frames(spark, records, converters)
+        return self._shown(list(parts), config, encode=False)
+
+    def _last_records(
+        self, spark: SparkSession, config: Mapping[str, str], limit: int, deadline: Deadline
+    ) -> list[GivenRecord]:
+        name = config.get("name", _TOPIC)
+        admin = self._factory.clients.admin(name, config)
+        try:
+            topics = self._factory.topics(config, admin.topic_names(deadline))
+            partitions = [
+                TopicPartition(view.name, number)
+                for view in admin.topics(topics, deadline).values()
+                for number in range(view.partitions)
+            ]
+            starts = admin.offsets(partitions, Edge.EARLIEST, deadline)
+            ends = admin.offsets(partitions, Edge.LATEST, deadline)
+        finally:
+            admin.close()
+        ranges = _last_ranges(starts, ends, limit)
+        if not ranges:
+            return []
+        reader = self._factory.clients.reader(TaskId(name, 0), config)
+        frame = kafka_io.read_ranges(spark, ranges, reader)
+        rows = frame.orderBy(F.desc("timestamp"), F.desc("offset")).limit(limit).collect()
+        return [_given(row) for row in reversed(rows)]
+
+    # ------------------------------------------------------------------------------------- both
+
+    def _shown(
+        self, parts: Sequence[Typed], config: Mapping[str, str], *, encode: bool
+    ) -> list[dict[str, Any]]:
+        chain = self._factory.chain(config)
+        stepped = SteppedChain(chain)
+        converters = self._factory.converters(config)
+        # Bytes that depend on the topic come with a schema that would have to be registered.
+        written = encode and not converters.by_topic
+        target = SourcePipeline(chain, converters) if written else None
+        shown: list[dict[str, Any]] = []
+        for part in parts:
+            frame = part.frame.coalesce(1).withColumn(PLACE, F.monotonically_increasing_id())
+            frame = frame.persist()
+            try:
+                typed = Typed(frame, part.key_schema, part.value_schema)
+                shown += _by_record(list(stepped.steps(typed, target)))
+            finally:
+                frame.unpersist()
+        return shown
+
+
+def _by_record(steps: Sequence[Step]) -> list[dict[str, Any]]:
+    places = sorted({*steps[0].records, *steps[0].errors})
+    return [{"steps": list(_steps_of(place, steps))} for place in places]
+
+
+def _steps_of(place: int, steps: Sequence[Step]) -> Iterator[dict[str, Any]]:
+    for step in steps:
+        told: dict[str, Any] = {"step": step.name, "class": step.plugin}
+        if place in step.errors:
+            yield {**told, "error": dict(step.errors[place])}
+            return
+        records = list(step.records.get(place, ()))
+        yield {**told, "records": records}
+        if not records:
+            return
+
+
+class GivenJson(JsonConverter):
+    """Reads JSON with a schema where it has one, and without where not."""
+
+    def __init__(self) -> None:
+        super().__init__(json_converter(schemas=False).config, is_key=False)
+        self._typed = json_converter(schemas=True)
+
+    def decode_one(self, raw: bytes | None) -> SchemaAndValue:
+        try:
+            document = None if raw is None else json.loads(raw)
+        except ValueError:
+            # A text that is no JSON is a text.
+            return super().decode_one(json.dumps((raw or b"").decode()).encode())
+        typed = isinstance(document, dict) and document.keys() == {"schema", "payload"}
+        return self._typed.decode_one(raw) if typed else super().decode_one(raw)
+
+
+class _Context:
+    """What a connector and its task may ask for. Nothing was read yet, and nothing is told."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self.spark = spark
+        self.stopping = False
+
+    def offset(self, partition: Mapping[str, Any]) -> None:
+        del partition
+
+    def show(self, name: str, figure: int) -> None:
+        del name, figure
+
+    def request_task_reconfiguration(self) -> None:
+        return
+
+    def raise_error(self, error: Exception) -> None:
+        raise error
+
+
+def _of_source(typed: Typed) -> Typed:
+    frame = typed.frame.withColumn("offset", F.lit(None).cast("long"))
+    return Typed(frame, typed.key_schema, typed.value_schema)
+
+
+def _last_ranges(
+    starts: Mapping[TopicPartition, int], ends: Mapping[TopicPartition, int], limit: int
+) -> list[OffsetRange]:
+    ranges = [OffsetRange(each, max(starts[each], end - limit), end) for each, end in ends.items()]
+    return [each for each in ranges if each.end > each.start]
+
+
+def _given(row: Any) -> GivenRecord:
+    return GivenRecord(
+        topic=row.topic,
+        partition=row.partition,
+        offset=row.offset,
+        timestamp=-1 if row.timestamp is None else row.timestamp,
+        key=None if row.key is None else bytes(row.key),
+        value=None if row.value is None else bytes(row.value),
+        headers=[
+            (each["key"], None if each["value"] is None else bytes(each["value"]))
+            for each in row.headers or ()
+        ],
+    )

@@ -1,0 +1,125 @@
+"""A real Schema Registry for tests: Apicurio as a child process, with Confluent's REST API."""
+
+from __future__ import annotations
+
+import tarfile
+import tempfile
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+import httpx
+
+from penstock.cache import locked
+from penstock.errors import SetupError
+from penstock.jars import classpath
+from penstock.java import find_java
+from penstock.ports import free_port
+from penstock.process import Child
+
+_START_SECONDS: Final = 90.0
+_UNPACK_SECONDS: Final = 120.0
+_ASK_SECONDS: Final = 10.0
+
+
+class SchemaRegistry:
+    """One registry process, its schemas in memory and its log in `directory`.
+
+    New versions of a subject have to be compatible with the last one, as with Confluent's.
+    A registry that was stopped or killed may be started again: same port, no schemas.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.port = free_port()
+        self._child: Child | None = None
+
+    @property
+    def url(self) -> str:
+        """What `schema.registry.url` is to be."""
+        return f"http://127.0.0.1:{self.port}/apis/ccompat/v7"
+
+    def start(self) -> None:
+        """Start the registry; it answers when this returns."""
+        self.directory.mkdir(parents=True, exist_ok=True)
+        command = [
+            *(str(find_java().java), "-Xmx384m", "-XX:TieredStopAtLevel=1"),
+            *("-Dquarkus.http.host=127.0.0.1", f"-Dquarkus.http.port={self.port}"),
+            *("-Dquarkus.http.access-log.enabled=false", "-jar", str(_program())),
+        ]
+        self._child = Child("Schema Registry", command, log=self.directory / "registry.log")
+        try:
+            self._child.wait_until(self._answers, _START_SECONDS, "it answered")
+            self.ask("PUT", "config", {"compatibility": "BACKWARD"})
+        except BaseException:
+            self._child.kill()
+            raise
+
+    def stop(self) -> None:
+        """End the registry in order."""
+        if self._child is not None:
+            self._child.stop()
+
+    def kill(self) -> None:
+        """End the registry as a crash would."""
+        if self._child is not None:
+            self._child.kill()
+
+    def ask(self, method: str, path: str, body: Any = None) -> Any:
+        """What it answers to a request.
+
+        Raises:
+            SetupError: it refused.
+        """
+        answer = httpx.request(method, f"{self.url}/{path}", json=body, timeout=_ASK_SECONDS)
+        if not answer.is_success:
+            raise SetupError(f"{method} {path}: {answer.status_code} {answer.text}")
+        return answer.json()
+
+    def register(self, subject: str, schema: str, kind: str = "AVRO", **more: Any) -> int:
+        """Register a schema; its id."""
+        body = {"schema": schema, "schemaType": kind, **more}
+        return int(self.ask("POST", f"subjects/{subject}/versions", body)["id"])
+
+    def subjects(self) -> list[str]:
+        """The subjects there are."""
+        return list(self.ask("GET", "subjects"))
+
+    def latest(self, subject: str) -> dict[str, Any]:
+        """The latest version of a subject."""
+        return dict(self.ask("GET", f"subjects/{subject}/versions/latest"))
+
+    def _answers(self) -> bool:
+        try:
+            return httpx.get(f"{self.url}/subjects", timeout=_ASK_SECONDS).is_success
+        except httpx.HTTPError:
+            return False
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+
+def _program() -> Path:
+    """The runnable jar, fetched and unpacked if the cache does not have it."""
+    (archive,) = classpath("registry")
+    home = archive.parent / "unpacked"
+    with locked(archive.parent / "unpack.lock", _UNPACK_SECONDS):
+        if not home.exists():
+            # It appears under its final name only when it is complete.
+            scratch = Path(tempfile.mkdtemp(dir=archive.parent, prefix="unpack-"))
+            with tarfile.open(archive) as tar:
+                tar.extractall(scratch, filter="data")
+            scratch.rename(home)
+    found = sorted(home.rglob("*-runner.jar"))
+    if not found:
+        raise SetupError(f"{archive} has no runner in it")
+    return found[0]

@@ -1,0 +1,1 @@
+"""A SELECT over each record."""

@@ -1,0 +1,295 @@
+"""Sql: fields computed, records filtered and routed by a query over each record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from penstock.api.envelope import Envelope, Part
+from penstock.api.plugin import CONNECT_VERSION
+from penstock.api.transform import ColumnTransformation
+from penstock.config import REQUIRED, Config, Importance, Type, key, non_empty
+from penstock.data.schema import Field, Schema, SchemaType
+from penstock.errors import ConfigError, DataError
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+    from penstock.columns.catalyst import Item, Select
+    from penstock.transforms.sql.scope import Found, Scope
+
+RELATION: Final = "record"
+# They call any static method of the JVM that all connectors share.
+_REFUSED_FUNCTIONS: Final = frozenset({"reflect", "java_method", "try_reflect"})
+_META: Final = frozenset({"_topic", "_partition", "_timestamp", "_key", "_headers"})
+_VALUE: Final = "_value"
+
+
+class SqlConfig(Config):
+    """Keys of Sql."""
+
+    query: str = key(
+        Type.STRING,
+        default=REQUIRED,
+        importance=Importance.HIGH,
+        valid=non_empty,
+        doc="A query in Spark's SQL: SELECT … FROM record [WHERE …], or several of them joined by"
+        " UNION ALL, each of which gives a record. The columns of record are the fields of the"
+        " value, and _topic, _partition, _offset, _timestamp, _key, _value and _headers (a map of"
+        " texts). What the query selects becomes the value; columns named _topic, _partition,"
+        " _timestamp, _key, _headers or _value set these instead. Where _topic is null the topic"
+        " stays. WHERE drops tombstones unless it says: OR _value IS NULL.",
+    )
+
+
+class Sql(ColumnTransformation):
+    """A SELECT over each record: computed fields, filters, branches, several outputs."""
+
+    Config = SqlConfig
+    java_name = "penstock.transforms.Sql"
+    version = CONNECT_VERSION
+    checked_key = "query"
+
+    def columns(self, envelope: Envelope) -> Sequence[Envelope]:
+        return [_Output(envelope, select).envelope() for select in self._selects()]
+
+    def check(self) -> None:
+        """Read the query.
+
+        Raises:
+            ConfigError: it can't be one, whatever the records are.
+        """
+        self._selects()
+
+    def _selects(self) -> tuple[Select, ...]:
+        from penstock.columns.catalyst import Item, functions_in, selects_of
+
+        selects = selects_of(self.config.query, RELATION)
+        for select in selects:
+            trees = [each.tree for each in select.items if isinstance(each, Item)]
+            trees += [] if select.condition is None else [select.condition]
+            for name in (name for tree in trees for name in functions_in(tree)):
+                if name in _REFUSED_FUNCTIONS:
+                    raise ConfigError(f"{name}() may not be used in a query")
+        return selects
+
+
+@dataclass(frozen=True, slots=True)
+class _Computed:
+    """A column of the result, and what is wrong with rows that have none."""
+
+    name: str
+    found: Found
+    fault: Column | None = None
+
+
+class _Output:
+    """One SELECT, for records of one pair of schemas."""
+
+    def __init__(self, envelope: Envelope, select: Select) -> None:
+        from penstock.transforms.sql.scope import Scope
+
+        self._envelope = envelope
+        self._select = select
+        self._scope: Scope = Scope(envelope, select.alias)
+
+    def envelope(self) -> Envelope:
+        from penstock.columns.faults import fail
+
+        computed = self._computed()
+        envelope = self._filtered(self._envelope)
+        for each in computed:
+            if each.fault is not None:
+                envelope = fail(envelope, each.fault.isNotNull(), each.fault)
+        by_name = {each.name: each for each in computed}
+        envelope = self._with_meta(envelope, by_name)
+        return envelope.replace(value=self._value(by_name))
+
+    def _filtered(self, envelope: Envelope) -> Envelope:
+        from pyspark.sql import functions as F
+
+        from penstock.columns.catalyst import attempt, column_of
+        from penstock.columns.faults import fail
+
+        if self._select.condition is None:
+            return envelope
+        condition = column_of(self._select.condition, self._scope.column)
+        if _types(self._envelope, [condition])[0].dataType.simpleString() != "boolean":
+            raise DataError("what WHERE asks for is neither true nor false")
+        told = attempt(F.struct(condition.alias("holds")))
+        envelope = fail(envelope, told.isNull(), "WHERE of the query can't be computed")
+        return envelope.replace(keep=F.coalesce(told.getField("holds"), told.isNull()))
+
+    def _computed(self) -> list[_Computed]:
+        """Every column of the result; of two with one name the later one, in the first's place."""
+        found: dict[str, _Computed] = {}
+        items: list[tuple[str, Item | None]] = list(self._items())
+        types = iter(_types(self._envelope, [self._sql(item) for _, item in items if item]))
+        for name, item in items:
+            if item is None:
+                found[name] = _Computed(name, self._scope.data((name,)))
+            else:
+                kind = next(types)
+                found[name] = self._kept(name, item) or self._made(name, item, kind)
+        return list(found.values())
+
+    def _items(self) -> Iterator[tuple[str, Item | None]]:
+        from penstock.columns.catalyst import Star
+
+        for item in self._select.items:
+            if not isinstance(item, Star):
+                about = item.name.lower() in (*_META, _VALUE)
+                yield item.name.lower() if about else item.name, item
+                continue
+            for field in self._scope.fields:
+                if field.name not in item.without:
+                    yield field.name, None
+
+    def _sql(self, item: Item) -> Column:
+        from penstock.columns.catalyst import column_of
+
+        return column_of(item.tree, self._scope.column)
+
+    def _kept(self, name: str, item: Item) -> _Computed | None:
+        """A name alone: the data stays as it is, with all that its schema says."""
+        from penstock.transforms.sql.scope import ABOUT
+
+        if item.path is None or item.path[0].lower() in ABOUT:
+            return None
+        return _Computed(name, self._scope.data(item.path))
+
+    def _made(self, name: str, item: Item, kind: Any) -> _Computed:
+        from pyspark.sql import functions as F
+
+        from penstock.columns.catalyst import attempt
+        from penstock.transforms.sql.results import in_flight
+        from penstock.transforms.sql.scope import Found
+
+        made = in_flight(name, kind.dataType, self._sql(item), optional=kind.nullable)
+        tried = attempt(F.struct(made.column.alias("made")))
+        fault = F.when(tried.isNull(), F.lit(f"{item.text} AS {name} can't be computed"))
+        return _Computed(name, Found(made.schema, tried.getField("made")), fault)
+
+    def _with_meta(self, envelope: Envelope, found: dict[str, _Computed]) -> Envelope:
+        from pyspark.sql import functions as F
+
+        columns = {name: each.found.column for name, each in found.items() if name in _META}
+        changes: dict[str, Any] = {}
+        if "_topic" in columns:
+            topic = columns["_topic"].cast("string")
+            changes["topic"] = F.coalesce(topic, envelope.topic)
+        if "_partition" in columns:
+            changes["partition"] = columns["_partition"].cast("int")
+        if "_timestamp" in columns:
+            changes["timestamp"] = columns["_timestamp"].cast("long")
+        if "_headers" in columns:
+            changes["headers"] = _header_list(columns["_headers"])
+        if "_key" in found:
+            key_ = found["_key"].found
+            changes["key"] = Part(key_.column, key_.schema)
+        return envelope.replace(**changes)
+
+    def _value(self, found: dict[str, _Computed]) -> Part:
+        data = [each for name, each in found.items() if name not in _META]
+        value = self._envelope.value
+        if not data and not self._left_out():
+            return value  # Only the way of the record changes.
+        if found.get(_VALUE):
+            if len(data) > 1:
+                raise DataError(f"{_VALUE} is the whole value: no other column fits beside it")
+            return Part(data[0].found.column, data[0].found.schema)
+        return self._object(data) if value.schema is None else self._struct(data, value.schema)
+
+    def _struct(self, data: Sequence[_Computed], schema: Schema) -> Part:
+        from penstock.transforms.structs import copied_schema, struct_of
+
+        for each in data:
+            if each.found.schema is None:
+                raise DataError(f"{each.name} has no schema: CAST({each.name} AS …)")
+        fields = [Field(each.name, each.found.schema) for each in data if each.found.schema]
+        base = schema if schema.type is SchemaType.STRUCT else Schema(SchemaType.STRUCT)
+        columns = [(each.name, each.found.column) for each in data]
+        present = self._envelope.value.column.isNotNull()
+        return Part(struct_of(present, columns), copied_schema(base, fields))
+
+    def _object(self, data: Sequence[_Computed]) -> Part:
+        """Data without a schema stays without: an object, on top of what it was if * is there."""
+        from pyspark.sql import functions as F
+
+        from penstock.columns.catalyst import Star
+        from penstock.transforms.requirements import is_null, variant_map
+        from penstock.transforms.structs import with_entries
+
+        value = self._envelope.value
+        found = F.create_map().cast("map<string,variant>")
+        if any(isinstance(each, Star) for each in self._select.items):
+            found = F.coalesce(variant_map(value), found)
+        left_out = self._left_out()
+        if left_out:
+            found = F.map_filter(found, lambda name, _: ~name.isin(left_out))
+        if data:
+            found = with_entries(found, {each.name: _as_variant(each.found) for each in data})
+        return Part(F.when(~is_null(value), F.to_variant_object(found)), None)
+
+    def _left_out(self) -> list[str]:
+        from penstock.columns.catalyst import Star
+
+        stars = [each for each in self._select.items if isinstance(each, Star)]
+        return [name for star in stars for name in star.without]
+
+
+def _types(envelope: Envelope, columns: Sequence[Column]) -> list[Any]:
+    """The fields of a frame of these columns, found out without a job.
+
+    Raises:
+        DataError: SQL can't compute them from such records.
+    """
+    from penstock.columns.catalyst import analysed
+
+    return analysed(columns, _row_type(envelope))
+
+
+def _row_type(envelope: Envelope) -> Any:
+    from pyspark.sql import types as T
+
+    from penstock.columns.types import spark_type
+    from penstock.transforms.sql.results import nullable_type
+
+    header = T.StructType().add("key", T.StringType()).add("value", T.BinaryType())
+    row = (
+        T.StructType()
+        .add("topic", T.StringType(), nullable=False)
+        .add("partition", T.IntegerType())
+        .add("offset", T.LongType())
+        .add("timestamp", T.LongType())
+        .add("headers", T.ArrayType(header))
+    )
+    for name, part in (("key", envelope.key), ("value", envelope.value)):
+        schema = part.schema
+        # A tombstone has no value, but then nothing is computed from it either.
+        nullable = schema is None or schema.optional or name == "key"
+        row.add(name, nullable_type(schema, spark_type(schema)), nullable=nullable)
+    return row
+
+
+def _as_variant(found: Found) -> Column:
+    from pyspark.sql import functions as F
+
+    if found.schema is None:
+        return found.column
+    if found.schema.type in (SchemaType.STRUCT, SchemaType.MAP, SchemaType.ARRAY):
+        return F.to_variant_object(found.column)
+    return found.column.cast("variant")
+
+
+def _header_list(texts: Column) -> Column:
+    from pyspark.sql import functions as F
+
+    return F.transform(
+        F.map_entries(texts),
+        lambda entry: F.struct(
+            entry.getField("key").alias("key"),
+            entry.getField("value").cast("string").cast("binary").alias("value"),
+        ),
+    )
