@@ -108,6 +108,8 @@ def connector_page() -> str:
         *_keys(common_keys(None)),
         "## Source connectors",
         *_keys(SOURCE_KEYS),
+        "A source may also have the keys `errors.deadletterqueue.*` of sinks, which Kafka Connect "
+        "does not give it; the REST API lists them for a source whose config has one of them.",
         "## Sink connectors",
         *_keys(SINK_KEYS),
         "## Prefixes",

@@ -8,6 +8,7 @@ PenstockError
   ForbiddenError             switched off by the worker's settings                 -> REST 403
   DeadlineExceededError      a step ran out of time; the text names the step       -> REST 500
   DataError                  this record is wrong; tolerated, or fails the task
+    RefusedError             a target refuses one of a batch; found and tolerated, or the same
   RetriableError             the same call may succeed later
     ServiceAwayError         a server that a plugin needs is away; repeated without end
   PluginError                a plugin broke its contract; fails the task
@@ -57,6 +58,18 @@ class DeadlineExceededError(PenstockError):
 
 class DataError(PenstockError):
     """A record can't be processed; whether that fails the task is `errors.tolerance`."""
+
+
+class RefusedError(DataError):
+    """A target refuses a record of a batch, and has written nothing of that batch.
+
+    Which record that is need not be known: the framework finds it by writing smaller batches.
+    `row`, its number in the batch's frame, makes that quicker; it may be wrong.
+    """
+
+    def __init__(self, message: str, row: int | None = None) -> None:
+        super().__init__(message)
+        self.row = row
 
 
 class RetriableError(PenstockError):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from penstock.testing.databases import FreshDatabase
 from penstock.testing.waiting import eventually
 from penstock.testing.worker import PenstockWorker
 from tests.cluster import topics
@@ -180,6 +181,43 @@ def test_a_record_a_transformation_refuses_is_reported_and_fails_the_task(
     assert f"Error encountered in task {name}-0" in worker.log_text
 
 
+def test_a_converter_that_asks_for_another_attempt(
+    worker: PenstockWorker, kafka: str, tmp_path: Path, unique: Callable[[str], str]
+) -> None:
+    file, passes, topic = tmp_path / "out", tmp_path / "passes", unique("patience")
+    dead, name = unique("dead"), unique("patient")
+    topics.create(kafka, topic)
+    config = sink(file, topic) | {
+        "value.converter": "troublesome.PatientConverter",
+        "value.converter.passes": str(passes),
+        "errors.tolerance": "all",
+        "errors.retry.timeout": "700",
+        "errors.retry.delay.max.ms": "400",
+        "errors.deadletterqueue.topic.name": dead,
+        "errors.deadletterqueue.topic.replication.factor": "1",
+        "errors.deadletterqueue.context.headers.enable": "true",
+    }
+    worker.rest.create_running(name, config)
+    topics.produce(kafka, topic, [b"a", b"later", b"b"])
+    worker.rest.eventually(lambda: lines(file), lambda got: len(got) >= 2)
+    assert lines(file) == ["a", "b"]
+    assert "the registry is away; trying again in 0.3 s" in worker.log_text
+    (letter,) = topics.records(kafka, dead)
+    assert letter.value == b"later"
+    assert letter.headers["__connect.errors.exception.message"] == b"the registry is away"
+    assert letter.headers["__connect.errors.class.name"] == b"troublesome.PatientConverter"
+
+    # With all the time it needs nothing is skipped.
+    worker.rest.configure(name, config | {"errors.retry.timeout": "-1"})
+    waiting = worker.log_text.count("the registry is away")
+    topics.produce(kafka, topic, [b"later", b"c"])
+    worker.rest.eventually(lambda: worker.log_text.count("the registry is away") > waiting + 3)
+    passes.touch()
+    worker.rest.eventually(lambda: lines(file), lambda got: len(got) >= 4)
+    assert lines(file) == ["a", "b", "later", "c"]
+    assert len(topics.records(kafka, dead)) == 1
+
+
 def test_a_target_that_asks_for_patience_gets_it(
     worker: PenstockWorker, kafka: str, tmp_path: Path, unique: Callable[[str], str]
 ) -> None:
@@ -222,3 +260,83 @@ def test_any_other_failure_of_a_target_fails_the_task_at_once(
     trace = worker.rest.await_trace(name)
     assert "ValueError: the target is broken" in trace
     assert worker.rest.offsets(name) == []
+
+
+def source(database: FreshDatabase, prefix: str, dead: str) -> dict[str, str]:
+    cast = "org.apache.kafka.connect.transforms.Cast$Value"
+    return {
+        "connector.class": "io.confluent.connect.jdbc.JdbcSourceConnector",
+        **database.config,
+        "mode": "incrementing",
+        "incrementing.column.name": "id",
+        "table.whitelist": "people",
+        "topic.prefix": prefix,
+        "poll.interval.ms": "200",
+        "key.converter": "org.apache.kafka.connect.storage.StringConverter",
+        "value.converter": JSON,
+        "transforms": "key,age,route",
+        "transforms.key.type": "org.apache.kafka.connect.transforms.ValueToKey",
+        "transforms.key.fields": "id",
+        "transforms.age.type": cast,
+        "transforms.age.spec": "age:int32",
+        "transforms.route.type": "org.apache.kafka.connect.transforms.RegexRouter",
+        "transforms.route.regex": ".*",
+        "transforms.route.replacement": f"{prefix}routed",
+        "errors.log.enable": "true",
+        "errors.log.include.messages": "true",
+        "errors.deadletterqueue.topic.name": dead,
+        "errors.deadletterqueue.topic.replication.factor": "1",
+        "errors.deadletterqueue.context.headers.enable": "true",
+    }
+
+
+def test_dead_letters_of_a_source(
+    worker: PenstockWorker, kafka: str, postgresql: FreshDatabase, unique: Callable[[str], str]
+) -> None:
+    prefix, dead, name = unique("people") + "-", unique("dead"), unique("source-fails")
+    postgresql.sql(
+        "CREATE TABLE people (id INTEGER PRIMARY KEY, age TEXT);"
+        "INSERT INTO people SELECT n, CASE WHEN n % 400 = 7 THEN 'young' ELSE '7' END"
+        " FROM generate_series(1, 1000) n"
+    )
+    config = source(postgresql, prefix, dead)
+    worker.rest.create(name, config)
+    assert "Cast$Value" in worker.rest.await_trace(name)
+    (first,) = topics.records(kafka, dead)
+    worker.rest.configure(name, config | {"errors.tolerance": "all"})
+    topics.await_values(kafka, f"{prefix}routed", 997)
+    worker.rest.await_offsets(
+        name, lambda found: [each["offset"]["incrementing"] for each in found] == [1000]
+    )
+    keys = [
+        json.loads(each.value or b"")["payload"]["id"]
+        for each in topics.records(kafka, f"{prefix}routed")
+    ]
+    assert sorted(set(keys)) == [number for number in range(1, 1001) if number % 400 != 7]
+
+    # Which of them the task met first when it failed is not said; then all of them came.
+    letters = topics.records(kafka, dead)[1:]
+    payloads = [json.loads(letter.value or b"") for letter in letters]
+    assert [each["payload"] for each in payloads] == [
+        {"id": number, "age": "young"} for number in (7, 407, 807)
+    ]
+    assert payloads[0]["schema"]["type"] == "struct"
+    assert first.value in [letter.value for letter in letters]
+    # As it was before the chain: there was no key.
+    assert {letter.key for letter in letters} == {None}
+    story = {
+        header.removeprefix("__connect.errors."): (value or b"").decode()
+        for header, value in letters[0].headers.items()
+    }
+    assert "young" in story.pop("exception.message")
+    assert "DataException" in story.pop("exception.stacktrace")
+    assert story == {
+        "topic": f"{prefix}routed",
+        "connector.name": name,
+        "task.id": "0",
+        "stage": "TRANSFORMATION",
+        "class.name": "org.apache.kafka.connect.transforms.Cast$Value",
+        "exception.class.name": "org.apache.kafka.connect.errors.DataException",
+    }
+    logged = [text for text in worker.log_text.splitlines() if f"task {name}-0" in text]
+    assert any("source record is {" in text and '"id":407' in text for text in logged)

@@ -97,6 +97,10 @@ class FrameSinkTask(SinkTask):
     #: Whether large batches should be of one topic each, as another target would read them again.
     takes_one_topic: ClassVar[bool] = False
 
+    #: Whether the target keeps the offsets, so that all parts of a batch (see SinkBatch.more) and
+    #: its offsets become durable at once, with the last part. A task may set it in start().
+    keeps_offsets: bool = False
+
     def starting_offsets(self, partitions: Set[TopicPartition]) -> Mapping[TopicPartition, int]:
         """Where to begin in these partitions, for a target that keeps its own offsets.
 
@@ -120,6 +124,10 @@ class FrameSinkTask(SinkTask):
 
         Raises:
             RetriableError: the framework repeats this very batch after the back-off.
+            RefusedError: the target does not take one of the records, and nothing of this part is
+                written; if the task keeps offsets, nothing of the parts before it either. With
+                `errors.tolerance=all` the framework writes the others in smaller batches, and
+                passes over the record; the batch after that begins behind it.
         """
 
     def discard(self, batch: SinkBatch) -> None:

@@ -20,7 +20,13 @@ from penstock.herder.rules import check_sink, check_source
 from penstock.herder.versions import mismatch
 from penstock.plugins import CONNECTORS, PluginInfo, Plugins
 from penstock.settings import WorkerSettings, override_policy
-from penstock.settings.connector_keys import CONVERTER_KEYS, SINK_KEYS, SOURCE_KEYS, common_keys
+from penstock.settings.connector_keys import (
+    CONVERTER_KEYS,
+    SINK_KEYS,
+    SOURCE_KEYS,
+    common_keys,
+    source_keys,
+)
 
 ChainProblems = Callable[[Mapping[str, str]], Mapping[str, str]]
 """worker_port.Worker.chain_problems"""
@@ -173,7 +179,7 @@ class _Check:
         source = self.info.kind is PluginKind.SOURCE
         return (
             common_keys(self.info.version, choices)
-            + (SOURCE_KEYS if source else SINK_KEYS)
+            + (source_keys(self.props) if source else SINK_KEYS)
             + self.keys.aliased(self.props, "transforms", PluginKind.TRANSFORMATION)
             + self.keys.aliased(self.props, "predicates", PluginKind.PREDICATE)
         )

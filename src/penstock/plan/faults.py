@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from pyspark.sql import Observation
 from pyspark.sql import functions as F
 
 from penstock.errors import DataError, PenstockError, RetriableError
@@ -16,12 +18,16 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 FAULT_TYPE: Final = "struct<stage:string,class:string,message:string>"
-#: Columns that keep a sink's record as it was before its converters and transforms.
+#: Columns that keep a record as it was before its converters and transforms; of a source's record
+#: key, value and headers, as they are written to its dead letter topic.
 ORIGINAL: Final = {name: f"raw_{name}" for name in ("topic", "key", "value", "headers")}
 DATA_EXCEPTION: Final = "org.apache.kafka.connect.errors.DataException"
 
 _MARK: Final = "PENSTOCK-FAULT "
 _OTHER: Final = "PENSTOCK-OTHER-LAYOUT "
+
+_COUNT_SECONDS: Final = 5.0
+_LOOK_SECONDS: Final = 0.002
 
 # Errors of Kafka's clients that pass by themselves. They reach the driver as text only: an
 # executor's exception is not sent back as an object.
@@ -95,9 +101,39 @@ def no_fault() -> Column:
     return F.lit(None).cast(FAULT_TYPE)
 
 
+class FaultCount:
+    """How many rows of a frame are faulty, counted by the job that reads it anyway.
+
+    Attributes:
+        frame: the same rows; the first job over them counts.
+    """
+
+    def __init__(self, frame: DataFrame) -> None:
+        self._seen = Observation()
+        faulty = _expressions.of("faulty", lambda: F.count_if(F.col("fault").isNotNull()))
+        self.frame = frame.observe(self._seen, faulty.alias("faulty"))
+
+    def found(self) -> int | None:
+        """None if nobody knows: there was no job."""
+        # Spark tells the count a moment after the job; without a job it would be waited for
+        # without end, so not by its own method.
+        future: Any = self._seen._jo.future()  # type: ignore[union-attr]  # noqa: SLF001
+        end = time.monotonic() + _COUNT_SECONDS
+        while not future.isCompleted():
+            if time.monotonic() > end:
+                return None
+            time.sleep(_LOOK_SECONDS)
+        return int(self._seen.get["faulty"])
+
+
 def original_topic(frame: DataFrame) -> Column:
     """The topic a record was read from; for a source's records, the one they go to."""
     return frame[ORIGINAL["topic"] if ORIGINAL["topic"] in frame.columns else "topic"]
+
+
+def consumed(frame: DataFrame) -> bool:
+    """Whether the records come from Kafka; a source's have no place there yet."""
+    return ORIGINAL["topic"] in frame.columns
 
 
 def refuse_faults(frame: DataFrame, topic: str | None = None) -> DataFrame:

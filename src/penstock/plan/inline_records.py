@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar
 
 import pyarrow as pa
 from pyspark.sql import functions as F
 
 from penstock.columns.types import arrow_type
 from penstock.data.schema import Schema, Struct
-from penstock.errors import DataError
+from penstock.errors import DataError, RetriableError
 from penstock.plan.faults import FAULT_TYPE, ORIGINAL, Fault
 from penstock.plan.kafka_io import RAW_SCHEMA
 from penstock.plan.pipeline import Converters, Typed
@@ -40,6 +41,17 @@ class Raw(Protocol):
     def headers(self) -> list[tuple[str, bytes | None]] | None: ...
 
 
+T = TypeVar("T", bound=Raw)
+
+Retry = Callable[[Callable[[], Any]], Any]
+"""Calls a converter, more than once if it asks for that."""
+
+
+def once(call: Callable[[], Any]) -> Any:
+    """The Retry that does not."""
+    return call()
+
+
 def raw_frame(session: SparkSession, records: Sequence[Raw]) -> DataFrame:
     """The records as a frame of one partition, in their order."""
     return session.createDataFrame(raw_table(records)).coalesce(1)
@@ -66,15 +78,54 @@ def _headers(headers: list[tuple[str, bytes | None]] | None) -> list[dict[str, A
     return [{"key": key, "value": value} for key, value in headers] if headers else None
 
 
+class FetchedRecord(NamedTuple):
+    """A record that Spark has read."""
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp: int
+    key: bytes | None
+    value: bytes | None
+    headers: list[tuple[str, bytes | None]] | None
+
+
+def fetched(raw: DataFrame) -> list[FetchedRecord]:
+    """The records of a raw frame that has few of them."""
+    return [
+        FetchedRecord(
+            row.topic,
+            row.partition,
+            row.offset,
+            -1 if row.timestamp is None else row.timestamp,
+            _bytes(row.key),
+            _bytes(row.value),
+            [(header.key, _bytes(header.value)) for header in row.headers or ()],
+        )
+        for row in raw.collect()
+    ]
+
+
+def _bytes(data: bytearray | None) -> bytes | None:
+    return None if data is None else bytes(data)
+
+
+def of_one_schema(records: Sequence[T], converters: Converters) -> list[list[T]]:
+    """Records of a layout that no column expression reads, split where their schemas change."""
+    schemas = ((_Decoded.of(record, converters).schemas, record) for record in records)
+    groups = groupby(schemas, key=lambda each: each[0])
+    return [[record for _, record in group] for _, group in groups]
+
+
 def decoded_frames(
-    session: SparkSession, records: Sequence[Raw], converters: Converters
+    session: SparkSession, records: Sequence[Raw], converters: Converters, retry: Retry = once
 ) -> Iterator[Typed]:
     """Records of a layout that no column expression reads, decoded here one by one.
 
     A record that can't be decoded becomes a row with a fault. Rows are split where a schema
     changes, so that the order stays.
     """
-    decoded = [_Decoded.of(record, converters) for record in records]
+    decoded = [_Decoded.of(record, converters, retry) for record in records]
     for schemas, group in groupby(decoded, key=lambda each: each.schemas):
         yield _typed(session, list(group), *schemas)
 
@@ -84,13 +135,14 @@ def decoded_frame(
     records: Sequence[Raw],
     converters: Converters,
     schemas: tuple[Schema | None, Schema | None],
+    retry: Retry = once,
 ) -> Typed | None:
     """As decoded_frames(), for records that should all have these schemas.
 
     None if one of them has not, is faulty, has data without a schema, or a Decimal with more
     digits than its schema: that is for columns.
     """
-    decoded = [_Decoded.of(record, converters) for record in records]
+    decoded = [_Decoded.of(record, converters, retry) for record in records]
     if not all(each.fits(*schemas) for each in decoded):
         return None
     try:
@@ -109,6 +161,11 @@ def fault_frame(session: SparkSession, rows: Sequence[tuple[Raw, Fault]]) -> Dat
     ]
     table = table.append_column("fault", pa.array(faults, kind))
     return session.createDataFrame(table).coalesce(1)
+
+
+def why(error: DataError) -> str:
+    """The text of a fault; what was repeated in vain says so around the reason."""
+    return str(error.__cause__ if isinstance(error.__cause__, RetriableError) else error)
 
 
 class _Decoded:
@@ -131,16 +188,16 @@ class _Decoded:
         )
 
     @classmethod
-    def of(cls, record: Raw, converters: Converters) -> _Decoded:
+    def of(cls, record: Raw, converters: Converters, retry: Retry = once) -> _Decoded:
         decoded = cls(record)
         stage = "KEY_CONVERTER"
         plugin = converters.key.class_name()
         try:
-            key = converters.key.decode_one(record.key)
+            key = retry(partial(converters.key.decode_one, record.key))
             stage, plugin = "VALUE_CONVERTER", converters.value.class_name()
-            value = converters.value.decode_one(record.value)
+            value = retry(partial(converters.value.decode_one, record.value))
         except DataError as error:
-            decoded.fault = {"stage": stage, "class": plugin, "message": str(error)}
+            decoded.fault = {"stage": stage, "class": plugin, "message": why(error)}
         else:
             decoded.schemas = (key.schema, value.schema)
             decoded.key, decoded.value = key.value, value.value

@@ -80,26 +80,38 @@ class KafkaWrite:
 
     Args:
         properties: those of a Java producer.
+        skip_faults: leave out the rows with a `fault`.
+
+    Attributes:
+        skipped: how many rows the last run left out.
     """
 
-    def __init__(self, frame: DataFrame, properties: Mapping[str, str]) -> None:
+    def __init__(
+        self, frame: DataFrame, properties: Mapping[str, str], *, skip_faults: bool = False
+    ) -> None:
+        if skip_faults:
+            faulty = F.col("fault").isNotNull()
+            counted = frame.observe("skipped", F.count_if(faulty).alias("records"))
+            frame = counted.filter(~faulty)
         observed = frame.select("topic", "partition", "key", "value", "headers").observe(
             "written", F.count(F.lit(1)).alias("records")
         )
+        self.skipped = 0
         jvm: Any = observed.sparkSession._jvm  # noqa: SLF001 - pyspark's own way to the JVM
         self._execution: Any = observed._jdf.queryExecution()  # noqa: SLF001
         self._writer: Any = jvm.org.apache.spark.sql.kafka010.KafkaWriter
         self._properties = _java_map(jvm, {**properties, **_SERIALIZERS})
         self._any_topic = jvm.scala.Option.empty()
-        self._total = 0
+        self._totals = dict.fromkeys(["written", *(["skipped"] if skip_faults else [])], 0)
 
     def run(self) -> int:
         """Write; the number of records, all of which are acknowledged when it returns."""
         self._writer.write(self._execution, self._properties, self._any_topic)
         # Spark goes on counting where the last run ended.
-        before = self._total
-        self._total = int(self._execution.observedMetrics().apply("written").getLong(0))
-        return self._total - before
+        before, found = self._totals, self._execution.observedMetrics()
+        self._totals = {name: int(found.apply(name).getLong(0)) for name in before}
+        self.skipped = self._totals.get("skipped", 0) - before.get("skipped", 0)
+        return self._totals["written"] - before["written"]
 
 
 def _java_map(jvm: Any, entries: Mapping[str, str]) -> Any:

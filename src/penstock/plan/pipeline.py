@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 HEADERS_TYPE: Final = "array<struct<key:string,value:binary>>"
 _OTHER: Final = "other_layout"
 _ENVELOPE: Final = ("topic", "partition", "offset", "timestamp", "headers")
+_LETTER: Final = tuple(ORIGINAL[name] for name in ("key", "value", "headers"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +61,38 @@ class Converters:
         return self.key.by_topic or self.value.by_topic
 
 
-class SourcePipeline:
-    """From what a source task read to what Kafka's writer takes."""
+@dataclass(frozen=True, slots=True)
+class LetterForm:
+    """The bytes of a source's record in its dead letter topic.
 
-    def __init__(self, chain: Chain, converters: Converters) -> None:
+    Its own converters may be what failed, so there is one form for all: JSON, with the schema if
+    there is one.
+    """
+
+    with_schema: Converter
+    without_schema: Converter
+
+    def encode(self, schema: Schema | None, column: Column) -> Column:
+        converter = self.without_schema if schema is None else self.with_schema
+        return converter.encode(schema, column).getField("data")
+
+
+class SourcePipeline:
+    """From what a source task read to what Kafka's writer takes.
+
+    With a form for dead letters, each row has beside it what it was before the chain (ORIGINAL).
+    Spark computes that only in jobs that ask for it.
+    """
+
+    def __init__(
+        self, chain: Chain, converters: Converters, letters: LetterForm | None = None
+    ) -> None:
         self._chain = chain
         self._converters = converters
+        self._letters = letters
         self._topics: dict[object, frozenset[str]] = {}
         self._columns: Remembered[list[Column]] = Remembered()
+        self._originals: Remembered[dict[str, Column]] = Remembered()
 
     def topics(self, batch: SourceBatch) -> frozenset[str]:
         """The topics the batch goes to; a Spark job only if they depend on its records."""
@@ -98,11 +123,28 @@ class SourcePipeline:
 
         `topics`: what topics() said of the batch.
         """
-        frame = _completed(batch)
+        frame = self._with_originals(_completed(batch), batch.key_schema, batch.value_schema)
         place = self.place(topics)
+        kept = () if self._letters is None else _LETTER
         for branch in self._chain.compile(batch.key_schema, batch.value_schema):
             typed = Typed(branch.apply(frame), branch.key_schema, branch.value_schema)
-            yield self.encode(typed, place)
+            yield self.encode(typed, place, kept)
+
+    def _with_originals(
+        self, frame: DataFrame, key_schema: Schema | None, value_schema: Schema | None
+    ) -> DataFrame:
+        letters = self._letters
+        if letters is None:
+            return frame
+
+        def columns() -> dict[str, Column]:
+            return {
+                ORIGINAL["key"]: letters.encode(key_schema, F.col("key")),
+                ORIGINAL["value"]: letters.encode(value_schema, F.col("value")),
+                ORIGINAL["headers"]: F.col("headers"),
+            }
+
+        return frame.withColumns(self._originals.of((key_schema, value_schema), columns))
 
     def encode(self, typed: Typed, topics: frozenset[str], also: tuple[str, ...] = ()) -> DataFrame:
         """Bytes of typed rows; `also`: other columns that stay beside them."""

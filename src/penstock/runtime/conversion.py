@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import cast
+from typing import Final, cast
 
 from penstock.api.converter import Converter
 from penstock.api.plugin import PluginKind
 from penstock.errors import ConfigError
 from penstock.plan.chain import HEADER_CONVERTER
-from penstock.plan.pipeline import Converters
+from penstock.plan.pipeline import Converters, LetterForm
 from penstock.plugins import Plugins
+
+_JSON: Final = "org.apache.kafka.connect.json.JsonConverter"
 
 
 def converters_of(
@@ -20,6 +22,17 @@ def converters_of(
         key=_converter("key.converter", connector, worker, plugins),
         value=_converter("value.converter", connector, worker, plugins),
     )
+
+
+def letter_form(plugins: Plugins) -> LetterForm:
+    """JSON, for the dead letters of sources."""
+    plugin = cast("type[Converter]", plugins.load_named(_JSON, PluginKind.CONVERTER))
+
+    def converter(*, schemas: bool) -> Converter:
+        keys = {"converter.type": "value", "schemas.enable": str(schemas).lower()}
+        return plugin(plugin.Config.parse(keys), is_key=False)
+
+    return LetterForm(converter(schemas=True), converter(schemas=False))
 
 
 def with_header_converter(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable
+from random import random
 from typing import Final, TypeVar
 
 from penstock.clock import Clock, SystemClock
@@ -24,37 +26,54 @@ class ConversionRetry:
     As in Connect it is for converters and transformations only. What a task's own read or write
     asks to repeat is repeated without end, and so is everything while Kafka, Spark or a schema
     registry are away.
+
+    The waits double from 0.3 s on; where that is more than `errors.retry.delay.max.ms` they are
+    random ones below it. The last attempt is made when the time is over.
     """
 
     def __init__(
-        self, settings: ErrorSettings, control: TaskControl, clock: Clock | None = None
+        self,
+        settings: ErrorSettings,
+        control: TaskControl,
+        clock: Clock | None = None,
+        random: Callable[[], float] = random,
     ) -> None:
         self._settings = settings
         self._control = control
         self._clock = clock or SystemClock()
+        self._random = random
 
     def run(self, call: Callable[[], Result]) -> Result:
         """What the call returns.
 
         Raises:
-            DataError: it did not work within the time; the task fails.
+            DataError: it did not work within the time.
+            RetriableError: the task is to stop before the time is over; nothing is known then.
         """
         begun = self._clock.now()
-        delay = FIRST_DELAY_SECONDS
+        attempt = 0
         while True:
             try:
                 return call()
             except (SessionLostError, ServiceAwayError):
                 raise
             except RetriableError as error:
-                if not self._may_wait(begun, delay):
+                left = self._left(begun)
+                if left > 0 and self._control.stopping:
+                    raise
+                if left <= 0:
                     raise DataError(f"Tolerance exceeded in error handler: {error}") from error
+                delay = min(self._delay(attempt), left)
                 log.warning("%s; trying again in %.1f s", error, delay)
             self._control.wait(delay)
-            delay = min(delay * 2, self._settings.common.errors_retry_delay_max_ms / 1000)
+            attempt += 1
 
-    def _may_wait(self, begun: float, delay: float) -> bool:
+    def _left(self, begun: float) -> float:
         timeout = self._settings.common.errors_retry_timeout
-        if timeout == 0 or self._control.stopping:
-            return False
-        return timeout < 0 or self._clock.now() + delay <= begun + timeout / 1000
+        return math.inf if timeout < 0 else begun + timeout / 1000 - self._clock.now()
+
+    def _delay(self, attempt: int) -> float:
+        longest = self._settings.common.errors_retry_delay_max_ms / 1000
+        # No double has more than 1023 doublings.
+        delay = FIRST_DELAY_SECONDS * 2.0 ** min(attempt, 1000)
+        return delay if delay <= longest else self._random() * longest

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
-from penstock.api.converter import Layout
+from penstock.api.converter import Converter, Layout
 from penstock.api.sink import OffsetRange
 from penstock.data.record import TopicPartition
 from penstock.errors import DataError
 from penstock.plan.faults import Fault
+from penstock.plan.inline_records import Retry, once, why
 
 if TYPE_CHECKING:
-    from penstock.kafka.clients.group_consumer import RawRecord
+    from penstock.plan.inline_records import Raw
     from penstock.plan.pipeline import Converters
 
 #: From this many waiting records on, Spark's own Kafka reader is worth its start-up time.
@@ -40,10 +42,10 @@ class Run:
     """Records in a row that have the same layouts."""
 
     layouts: Layouts
-    records: Sequence[RawRecord]
+    records: Sequence[Raw]
 
 
-def ranges_of(records: Iterable[RawRecord]) -> tuple[OffsetRange, ...]:
+def ranges_of(records: Iterable[Raw]) -> tuple[OffsetRange, ...]:
     """The range of each partition, from its first record to its last."""
     edges: dict[TopicPartition, tuple[int, int]] = {}
     for record in records:
@@ -96,15 +98,39 @@ def cut(
         else each
         for each in ranges
     )
-    left = sum(each.end - each.start for each in shorter)
-    return shorter if left >= LARGE_BACKLOG else None
+    return shorter if size_of(shorter) >= LARGE_BACKLOG else None
+
+
+def parted(
+    ranges: Sequence[OffsetRange], count: int
+) -> tuple[tuple[OffsetRange, ...], tuple[OffsetRange, ...]]:
+    """The first so many offsets of the ranges, and the others; without empty ranges."""
+    first: list[OffsetRange] = []
+    others: list[OffsetRange] = []
+    for each in ranges:
+        middle = min(each.end, each.start + max(0, count))
+        count -= middle - each.start
+        first.append(OffsetRange(each.partition, each.start, middle))
+        others.append(OffsetRange(each.partition, middle, each.end))
+    return not_empty(first), not_empty(others)
+
+
+def not_empty(ranges: Iterable[OffsetRange]) -> tuple[OffsetRange, ...]:
+    return tuple(each for each in ranges if each.end > each.start)
+
+
+def size_of(ranges: Iterable[OffsetRange]) -> int:
+    return sum(each.end - each.start for each in ranges)
+
+
+def ends_of(ranges: Iterable[OffsetRange]) -> dict[TopicPartition, int]:
+    return {each.partition: each.end for each in ranges}
 
 
 def partly(
-    ranges: Sequence[OffsetRange], written: Sequence[OffsetRange]
+    ranges: Sequence[OffsetRange], ends: Mapping[TopicPartition, int]
 ) -> tuple[OffsetRange, ...]:
     """The ranges as far as they were written: an empty one where nothing was."""
-    ends = {each.partition: each.end for each in written}
     return tuple(
         OffsetRange(each.partition, each.start, ends.get(each.partition, each.start))
         for each in ranges
@@ -115,7 +141,7 @@ def partly(
 class Unreadable:
     """A record that no converter can read, and why."""
 
-    record: RawRecord
+    record: Raw
     fault: Fault
 
 
@@ -130,22 +156,34 @@ class SortedOut:
     unreadable: Sequence[Unreadable] = ()
 
 
-def sort_out(records: Sequence[RawRecord], converters: Converters, *, tolerant: bool) -> SortedOut:
-    """Split records where their layouts change; the order stays."""
+def sort_out(
+    records: Sequence[Raw],
+    converters: Converters,
+    *,
+    tolerant: bool,
+    retry: Retry = once,
+) -> SortedOut:
+    """Split records where their layouts change; the order stays.
+
+    Args:
+        records: in their order.
+        converters: those of the connector.
+        tolerant: whether to go on behind a record that can't be read.
+        retry: calls a converter, more than once if it asks for that.
+    """
     if converters.uniform:
-        layouts = Layouts(converters.key.layout(None), converters.value.layout(None))
+        layouts = retry(lambda: Layouts(converters.key.layout(None), converters.value.layout(None)))
         return SortedOut([Run(layouts, records)])
     known: Layouts | None = None
-    readable: list[tuple[Layouts, RawRecord]] = []
+    readable: list[tuple[Layouts, Raw]] = []
     unreadable: list[Unreadable] = []
     for record in records:
-        layouts = _layouts(record, converters, known)
-        fault = None if layouts.regular else fault_in(record, converters)
-        if fault is None:
-            known = layouts
-            readable.append((layouts, record))
+        found = _looked_at(record, converters, known, retry)
+        if isinstance(found, Layouts):
+            known = found
+            readable.append((found, record))
             continue
-        unreadable.append(Unreadable(record, fault))
+        unreadable.append(Unreadable(record, found))
         if not tolerant:
             break
     groups = groupby(readable, key=lambda entry: entry[0])
@@ -153,25 +191,31 @@ def sort_out(records: Sequence[RawRecord], converters: Converters, *, tolerant: 
     return SortedOut(runs, unreadable)
 
 
-def _layouts(record: RawRecord, converters: Converters, known: Layouts | None) -> Layouts:
-    key, value = converters.key.layout(record.key), converters.value.layout(record.value)
-    if known is not None:
-        # Null bytes decode to null in every layout: they need no run of their own.
-        key = known.key if record.key is None else key
-        value = known.value if record.value is None else value
-    return Layouts(key, value)
-
-
-def fault_in(record: RawRecord, converters: Converters) -> Fault | None:
-    """Why the record can't be read; None if it can."""
+def _looked_at(
+    record: Raw,
+    converters: Converters,
+    known: Layouts | None,
+    retry: Retry,
+) -> Layouts | Fault:
+    """How the record is laid out, or why it can't be read."""
+    usual_key, usual_value = (known.key, known.value) if known else (None, None)
     sides = (
-        ("KEY_CONVERTER", converters.key, record.key),
-        ("VALUE_CONVERTER", converters.value, record.value),
+        ("KEY_CONVERTER", converters.key, record.key, usual_key),
+        ("VALUE_CONVERTER", converters.value, record.value, usual_value),
     )
-    for stage, converter, data in sides:
+    layouts: list[Layout] = []
+    for stage, converter, data, usual in sides:
         try:
-            converter.decode_one(data)
+            layouts.append(retry(partial(_layout, converter, data, usual)))
         except DataError as error:
             place = (record.topic, record.partition, record.offset)
-            return Fault(stage, converter.class_name(), str(error), *place)
-    return None
+            return Fault(stage, converter.class_name(), why(error), *place)
+    return Layouts(*layouts)
+
+
+def _layout(converter: Converter, data: bytes | None, usual: Layout | None) -> Layout:
+    # Null bytes decode to null in every layout: they need no run of their own.
+    layout = usual if data is None and usual is not None else converter.layout(data)
+    if not layout.regular:
+        converter.decode_one(data)
+    return layout

@@ -18,6 +18,7 @@ from penstock.worker_port import WorkerEvents
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from penstock.plan.kafka_io import KafkaWrite
     from penstock.plan.pipeline import SourcePipeline
     from penstock.plan.session import SparkEngine
 
@@ -57,6 +58,7 @@ class SourceWork:
         topics: TargetTopics,
         producer: Mapping[str, str],
         errors: ErrorSettings,
+        reports: FaultReports,
         control: TaskControl,
         events: WorkerEvents,
         progress: Progress,
@@ -71,7 +73,7 @@ class SourceWork:
         self._topics = topics
         self._producer = producer
         self._errors = errors
-        self._reports = FaultReports(errors, task, None)
+        self._reports = reports
         self._control = control
         self._events = events
         self._progress = progress
@@ -192,16 +194,29 @@ class SourceWork:
         from penstock.plan.kafka_io import KafkaWrite
 
         if not self._errors.tolerant:
-            return KafkaWrite(refuse_faults(frame, "topic"), self._producer).run
-        good = KafkaWrite(frame.filter(frame["fault"].isNull()), self._producer)
+            all_good = KafkaWrite(refuse_faults(frame, "topic"), self._producer)
+            return lambda: self._run_strictly(all_good, frame)
+        good = KafkaWrite(frame, self._producer, skip_faults=True)
 
         def run() -> int:
             written = good.run()
-            if self._errors.common.errors_log_enable:
+            if good.skipped and self._reports.wanted:
                 self._reports.report(frame)
             return written
 
         return run
+
+    def _run_strictly(self, write: KafkaWrite, frame: DataFrame) -> int:
+        """As in Connect, a record that is not tolerated is reported too before the task fails."""
+        from penstock.plan.faults import FaultError, translated
+
+        try:
+            return write.run()
+        except Exception as error:
+            failure = translated(error)
+            if isinstance(failure, FaultError) and self._reports.wanted:
+                self._reports.report(frame.filter("fault IS NOT NULL").limit(1))
+            raise failure from error
 
     def _prepare_topics(self, topics: Collection[str]) -> None:
         """Create the topics the batch goes to, and tell about those that are new to this task."""

@@ -25,7 +25,7 @@ from penstock.plan.session import SparkEngine
 from penstock.plan.shipping import ship_by_value
 from penstock.plugins import Plugins
 from penstock.runtime.clients import ConnectorClients
-from penstock.runtime.conversion import converters_of, with_header_converter
+from penstock.runtime.conversion import converters_of, letter_form, with_header_converter
 from penstock.runtime.conversion_retry import ConversionRetry
 from penstock.runtime.progress import TaskProgress
 from penstock.runtime.sink_batches import SinkBatches
@@ -86,16 +86,20 @@ class TaskFactory:
         rules = topic_rules(config) if self.create_topics else None
         admin = self.clients.admin(task.connector, config)
         topics = NoTopics() if rules is None else TopicCreator(admin, rules)
+        errors = ErrorSettings.parse(config)
+        letters = self._dead_letters(task, config, errors, admin)
+        form = letter_form(self.plugins) if errors.shows_records else None
         return SourceWork(
             task,
             task_config,
             make_task=task_class,
-            make_pipeline=lambda: SourcePipeline(self.chain(config), self.converters(config)),
+            make_pipeline=lambda: SourcePipeline(self.chain(config), self.converters(config), form),
             engine=self.engine,
             offsets=self.offsets,
             topics=topics,
             producer=self.clients.producer(task, config),
-            errors=ErrorSettings.parse(config),
+            errors=errors,
+            reports=FaultReports(errors, task, letters),
             control=control,
             events=events,
             progress=TaskProgress(),
@@ -121,12 +125,14 @@ class TaskFactory:
             make_batches=partial(
                 SinkBatches,
                 task,
+                connector.class_name(),
                 make_converters=lambda: self.converters(config),
                 make_pipeline=lambda converters: SinkPipeline(self.chain(config), converters),
                 reader=self.clients.reader(task, config),
                 errors=errors,
                 reports=FaultReports(errors, task, self._dead_letters(task, config, errors, admin)),
                 conversions=ConversionRetry(errors, control),
+                stopping=lambda: control.stopping,
             ),
             subscription=_subscription(config),
             engine=self.engine,
@@ -139,9 +145,10 @@ class TaskFactory:
     def _dead_letters(
         self, task: TaskId, config: Mapping[str, str], errors: ErrorSettings, admin: Admin
     ) -> KafkaDeadLetters | None:
-        if not errors.sink.dlq_topic:
+        keys = errors.letters
+        if not keys.dlq_topic:
             return None
-        spec = TopicSpec(errors.sink.dlq_topic, 1, errors.sink.dlq_replication_factor)
+        spec = TopicSpec(keys.dlq_topic, 1, keys.dlq_replication_factor)
         return KafkaDeadLetters(spec, admin, self.clients.producer(task, config))
 
     def chain(self, config: Mapping[str, str]) -> Chain:

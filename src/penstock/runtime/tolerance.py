@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from penstock.data import dead_letters as names
 from penstock.data.record import TaskId
-from penstock.settings.connector_keys import CommonKeys, SinkKeys
+from penstock.settings.connector_keys import CommonKeys, DeadLetterKeys
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+    from penstock.plan.faults import Fault
+    from penstock.plan.inline_records import Raw
 
 log = logging.getLogger(__name__)
 
-HEADER_PREFIX: Final = "__connect.errors."
 MOST_LOGGED: Final = 100
+_SHOWN: Final = ("key", "value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,19 +28,25 @@ class ErrorSettings:
     """The errors.* keys of a connector."""
 
     common: CommonKeys
-    sink: SinkKeys
+    letters: DeadLetterKeys
 
     @classmethod
     def parse(cls, config: Mapping[str, str]) -> ErrorSettings:
-        return cls(CommonKeys.parse(config), SinkKeys.parse(config))
+        return cls(CommonKeys.parse(config), DeadLetterKeys.parse(config))
 
     @property
     def tolerant(self) -> bool:
         return self.common.errors_tolerance == "all"
 
+    @property
+    def shows_records(self) -> bool:
+        """Whether reports have the record as it was."""
+        logged = self.common.errors_log_enable and self.common.errors_log_include_messages
+        return logged or bool(self.letters.dlq_topic)
+
 
 class DeadLetterTopic(Protocol):
-    """Where records go that a sink could not process."""
+    """Where records go that could not be processed."""
 
     def write(self, frame: DataFrame) -> None: ...
 
@@ -60,31 +70,47 @@ class FaultReports:
         """Report the faulty rows of the frame. Costs a Spark job for each kind of report."""
         faulty = frame.filter(frame["fault"].isNotNull())
         if self._settings.common.errors_log_enable:
-            self._log(faulty)
+            self._log(self._logged_rows(faulty))
         if self._dead_letters is not None:
             self._dead_letters.write(self._dead_letter_rows(faulty))
 
-    def _log(self, faulty: DataFrame) -> None:
+    def report_records(self, session: SparkSession, rows: Sequence[tuple[Raw, Fault]]) -> None:
+        """The same for records that are here."""
+        from penstock.plan.inline_records import fault_frame
+
+        if self._settings.common.errors_log_enable:
+            self._log([self._logged_row(*row) for row in rows[: MOST_LOGGED + 1]])
+        if self._dead_letters is not None:
+            self._dead_letters.write(self._dead_letter_rows(fault_frame(session, rows)))
+
+    def _logged_row(self, record: Raw, fault: Fault) -> dict[str, Any]:
+        place = {"topic": record.topic, "partition": record.partition, "offset": record.offset}
+        told = {"stage": fault.stage, "class": fault.plugin, "message": fault.message}
+        shown = {"raw_key": record.key, "raw_value": record.value}
+        return {**place, "fault": told, **(shown if self._shows_records else {})}
+
+    @property
+    def _shows_records(self) -> bool:
+        return self._settings.common.errors_log_include_messages
+
+    def _logged_rows(self, faulty: DataFrame) -> list[dict[str, Any]]:
         from penstock.plan.faults import original_topic
 
         columns = [original_topic(faulty).alias("topic")]
         columns += [faulty[name] for name in ("partition", "offset", "fault")]
-        if self._settings.common.errors_log_include_messages and "raw_value" in faulty.columns:
+        if self._shows_records and "raw_value" in faulty.columns:
             columns += [faulty["raw_key"], faulty["raw_value"]]
-        rows = faulty.select(*columns).take(MOST_LOGGED + 1)
+        return [row.asDict() for row in faulty.select(*columns).take(MOST_LOGGED + 1)]
+
+    def _log(self, rows: Sequence[Mapping[str, Any]]) -> None:
         for row in rows[:MOST_LOGGED]:
-            message = f" key={row.raw_key} value={row.raw_value}" if len(columns) > 4 else ""
             log.error(
-                "Error encountered in task %s. Executing stage '%s' with class '%s', where consumed"
-                " record is {topic='%s', partition=%s, offset=%s%s}: %s",
+                "Error encountered in task %s. Executing stage '%s' with class '%s', where %s: %s",
                 self._task,
-                row.fault["stage"],
-                row.fault["class"],
-                row.topic,
-                row.partition,
-                row.offset,
-                message,
-                row.fault["message"],
+                row["fault"]["stage"],
+                row["fault"]["class"],
+                _described(row),
+                row["fault"]["message"],
             )
         if len(rows) > MOST_LOGGED:
             log.error("Task %s: more than %d records of one batch failed", self._task, MOST_LOGGED)
@@ -94,10 +120,10 @@ class FaultReports:
 
         kind = faulty.schema["raw_headers"].dataType
         headers = F.coalesce(faulty["raw_headers"], F.array().cast(kind))
-        if self._settings.sink.dlq_headers:
+        if self._settings.letters.dlq_headers:
             headers = F.concat(headers, self._context_headers(faulty))
         return faulty.select(
-            F.lit(self._settings.sink.dlq_topic).alias("topic"),
+            F.lit(self._settings.letters.dlq_topic).alias("topic"),
             F.lit(None).cast("int").alias("partition"),
             faulty["raw_key"].alias("key"),
             faulty["raw_value"].alias("value"),
@@ -107,28 +133,50 @@ class FaultReports:
     def _context_headers(self, faulty: DataFrame) -> Column:
         from pyspark.sql import functions as F
 
-        from penstock.plan.faults import DATA_EXCEPTION, original_topic
+        from penstock.plan.faults import DATA_EXCEPTION, consumed, original_topic
 
         message = faulty["fault.message"]
         trace = F.concat(F.lit(f"{DATA_EXCEPTION}: "), message)
-        values = {
-            "topic": original_topic(faulty),
-            "partition": faulty["partition"].cast("string"),
-            "offset": faulty["offset"].cast("string"),
-            "connector.name": F.lit(self._task.connector),
-            "task.id": F.lit(str(self._task.number)),
-            "stage": faulty["fault.stage"],
-            "class.name": faulty["fault.class"],
-            "exception.class.name": F.lit(DATA_EXCEPTION),
-            "exception.message": message,
-            "exception.stacktrace": trace,
+        values = {names.TOPIC: original_topic(faulty)}
+        if consumed(faulty):
+            values |= {
+                name: faulty[name].cast("string") for name in (names.PARTITION, names.OFFSET)
+            }
+        values |= {
+            names.CONNECTOR: F.lit(self._task.connector),
+            names.TASK: F.lit(str(self._task.number)),
+            names.STAGE: faulty["fault.stage"],
+            names.CLASS: faulty["fault.class"],
+            names.EXCEPTION: F.lit(DATA_EXCEPTION),
+            names.MESSAGE: message,
+            names.TRACE: trace,
         }
         return F.array(
             *(
                 F.struct(
-                    F.lit(HEADER_PREFIX + name).alias("key"),
+                    F.lit(names.HEADER_PREFIX + name).alias("key"),
                     value.cast("binary").alias("value"),
                 )
                 for name, value in values.items()
             )
         )
+
+
+def _described(row: Mapping[str, Any]) -> str:
+    """The record of a logged row; a source's has no place in Kafka yet."""
+    texts = [f"topic='{row['topic']}'"]
+    if row["offset"] is not None:
+        texts += [f"partition={row['partition']}", f"offset={row['offset']}"]
+    texts += [f"{name}={_text(row[f'raw_{name}'])}" for name in _SHOWN if f"raw_{name}" in row]
+    kind = "source" if row["offset"] is None else "consumed"
+    return f"{kind} record is {{{', '.join(texts)}}}"
+
+
+def _text(data: bytes | bytearray | None) -> str | None:
+    """Bytes as people read them: text, or hexadecimal where they are none."""
+    if data is None:
+        return None
+    try:
+        return repr(data.decode())
+    except UnicodeDecodeError:
+        return f"0x{data.hex()}"

@@ -256,7 +256,7 @@ class CommonKeys(Config):
 
 
 class SinkKeys(Config):
-    """What only sinks have: their topics and where bad records go."""
+    """What only sinks have: their topics."""
 
     topics: list[str] = key(
         Type.LIST,
@@ -279,6 +279,11 @@ class SinkKeys(Config):
         width=Width.LONG,
         display="Topics regex",
     )
+
+
+class DeadLetterKeys(Config):
+    """Where bad records go. Java's sources do not have these: ours have them once one is named."""
+
     dlq_topic: str = key(
         Type.STRING,
         name="errors.deadletterqueue.topic.name",
@@ -373,5 +378,11 @@ class SourceKeys(Config):
     )
 
 
-SINK_KEYS: Final = SinkKeys.definition()
+SINK_KEYS: Final = SinkKeys.definition() + DeadLetterKeys.definition()
 SOURCE_KEYS: Final = SourceKeys.definition()
+
+
+def source_keys(props: Mapping[str, str | None]) -> ConfigDef:
+    """The keys of a source with this config."""
+    letters = DeadLetterKeys.definition()
+    return SOURCE_KEYS + letters if props.keys() & letters.keys.keys() else SOURCE_KEYS

@@ -10,6 +10,7 @@ from pathlib import Path
 from penstock.api import (
     ConnectorContext,
     FrameSinkTask,
+    Layout,
     SinkBatch,
     SinkConnector,
     SinkContext,
@@ -17,6 +18,7 @@ from penstock.api import (
 )
 from penstock.config import Config, Password, Type, key
 from penstock.connectors.file.source import FileStreamSourceTask
+from penstock.converters.text import StringConverter, StringConverterConfig
 from penstock.errors import RetriableError
 
 _LONG_SECONDS = 900.0
@@ -81,3 +83,22 @@ class MoodySinkConnector(SinkConnector):
 
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
         return [dict(self._props) for _ in range(max_tasks)]
+
+
+class PatientConverterConfig(StringConverterConfig):
+    """What it waits for."""
+
+    passes: str = key(Type.STRING, doc="While there is no such file, it asks for another attempt.")
+
+
+class PatientConverter(StringConverter):
+    """Text, of which the word `later` can be read only once a file is there."""
+
+    Config = PatientConverterConfig
+    java_name = "troublesome.PatientConverter"
+    uniform = False
+
+    def layout(self, raw: bytes | None) -> Layout:
+        if raw == b"later" and not Path(self.config.passes).exists():
+            raise RetriableError("the registry is away")
+        return super().layout(raw)

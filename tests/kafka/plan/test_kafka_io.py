@@ -76,3 +76,16 @@ def test_what_is_planned_once_is_written_again(
 
 def _bytes(value: bytearray | None) -> bytes | None:
     return None if value is None else bytes(value)
+
+
+def test_faulty_rows_are_left_out_and_counted_run_by_run(
+    spark: SparkSession, kafka: str, unique: Callable[[str], str]
+) -> None:
+    topic = unique("faults")
+    frame = raw_frame(spark, [record._replace(topic=topic, partition=0) for record in RECORDS])
+    fault = F.when(F.col("key").isNull(), F.lit("no key"))
+    write = kafka_io.KafkaWrite(
+        frame.withColumn("fault", fault), {"bootstrap.servers": kafka}, skip_faults=True
+    )
+    for _ in range(2):
+        assert (write.run(), write.skipped) == (3, 1)

@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 from penstock.errors import DataError, RetriableError
 from penstock.plan.faults import (
     Fault,
+    FaultCount,
     OtherLayoutError,
     fault_of,
     read_fault,
@@ -89,3 +90,18 @@ def test_other_errors_stay_what_they_are() -> None:
     assert translated(error) is error
     ours = DataError("x")
     assert translated(ours) is ours
+
+
+def test_the_job_that_reads_the_rows_counts_the_faulty_ones(spark: SparkSession) -> None:
+    count = FaultCount(rows(spark))
+    good = count.frame.filter("fault IS NULL").select("offset")
+    assert good.toArrow().num_rows == 4
+    assert count.found() == 1
+    none = FaultCount(rows(spark).filter("offset <> 2"))
+    none.frame.select("offset").write.format("noop").mode("overwrite").save()
+    assert none.found() == 0
+
+
+def test_without_a_job_nobody_knows(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("penstock.plan.faults._COUNT_SECONDS", 0.1)
+    assert FaultCount(rows(spark)).found() is None

@@ -22,23 +22,26 @@ def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+COMMANDS = (
+    "standalone", "distributed", "up", "kafka", "preview", "plugins", "dlq", "doctor", "demo",
+)  # fmt: skip
+
+
 def test_version() -> None:
     assert run("--version").stdout == f"penstock {penstock.__version__}\n"
 
 
 def test_help_has_every_command_and_examples() -> None:
     text = run("--help").stdout
-    for command in ("standalone", "distributed", "up", "kafka", "doctor", "plugins", "demo"):
+    for command in COMMANDS:
         assert f"\n  {command} " in text
     assert "penstock distributed worker.properties" in text
     assert "curl localhost:8083/connectors" in text
 
 
-@pytest.mark.parametrize(
-    "command", ["standalone", "distributed", "up", "kafka", "doctor", "plugins", "demo"]
-)
+@pytest.mark.parametrize("command", [*COMMANDS, "dlq list", "dlq show", "dlq replay"])
 def test_every_command_has_help(command: str) -> None:
-    result = run(command, "--help")
+    result = run(*command.split(), "--help")
     assert result.returncode == 0
     assert "Usage: " in result.stdout
 

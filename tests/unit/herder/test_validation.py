@@ -96,6 +96,29 @@ def test_a_good_config_is_let_through() -> None:
     VALIDATIONS["distributed"].check(config)
 
 
+DEAD_LETTERS = [
+    "errors.deadletterqueue.topic.name",
+    "errors.deadletterqueue.topic.replication.factor",
+    "errors.deadletterqueue.context.headers.enable",
+]
+
+
+def test_a_source_has_the_keys_of_dead_letters_once_it_names_one() -> None:
+    source = {"connector.class": "FileStreamSource", "name": "n", "topic": "t"}
+
+    def found(config: dict[str, str]) -> dict[str, Any]:
+        answer = VALIDATIONS["distributed"].answer("FileStreamSource", config)
+        entries = {entry["value"]["name"]: entry["value"] for entry in answer["configs"]}
+        return {name: entries[name] for name in DEAD_LETTERS if name in entries}
+
+    assert found(source) == {}
+    listed = found({**source, DEAD_LETTERS[0]: "dead", DEAD_LETTERS[1]: "many"})
+    assert list(listed) == DEAD_LETTERS
+    assert listed[DEAD_LETTERS[0]]["value"] == "dead"
+    assert listed[DEAD_LETTERS[2]]["value"] == "false"
+    assert "Not a number of type SHORT" in listed[DEAD_LETTERS[1]]["errors"][0]
+
+
 ENVIRONMENT = {
     "config.providers": "env",
     "config.providers.env.class": "org.apache.kafka.common.config.provider.EnvVarConfigProvider",

@@ -35,7 +35,8 @@ class StepClock:
 def retry(clock: StepClock, **config: str) -> ConversionRetry:
     keys = {"name": "x", "connector.class": "FileStreamSink", "topics": "t"}
     settings = ErrorSettings.parse({**keys, **config})
-    return ConversionRetry(settings, TaskControl(TargetState.STARTED, clock), clock)
+    control = TaskControl(TargetState.STARTED, clock)
+    return ConversionRetry(settings, control, clock, random=lambda: 0.5)
 
 
 class Flaky:
@@ -57,26 +58,36 @@ def test_without_a_timeout_the_first_failure_counts() -> None:
     assert clock.waits == []
 
 
-def test_waits_double_up_to_the_longest() -> None:
+def test_waits_double_and_are_random_once_they_would_be_too_long() -> None:
     clock = StepClock()
     config = {"errors.retry.timeout": "10000", "errors.retry.delay.max.ms": "1000"}
     assert retry(clock, **config).run(Flaky(5)) == "done"
-    assert clock.waits == [0.3, 0.6, 1.0, 1.0, 1.0]
+    assert clock.waits == [0.3, 0.6, 0.5, 0.5, 0.5]
 
 
-def test_it_ends_when_the_time_is_over() -> None:
+def test_the_last_attempt_is_made_when_the_time_is_over() -> None:
     clock = StepClock()
     with pytest.raises(DataError) as caught:
         retry(clock, **{"errors.retry.timeout": "2000"}).run(Flaky(1000))
     assert isinstance(caught.value.__cause__, RetriableError)
-    assert clock.time <= 2.0
-    assert len(clock.waits) == 2  # 0.3 + 0.6; another 1.2 would be too long
+    assert clock.waits == [0.3, 0.6, 1.1]
+    assert retry(StepClock(), **{"errors.retry.timeout": "2000"}).run(Flaky(3)) == "done"
+
+
+def test_a_stop_is_no_reason_to_give_a_record_up() -> None:
+    clock = StepClock()
+    settings = ErrorSettings.parse({"errors.retry.timeout": "2000"})
+    control = TaskControl(TargetState.STARTED, clock)
+    control.stop()
+    with pytest.raises(RetriableError):
+        ConversionRetry(settings, control, clock).run(Flaky(1))
 
 
 def test_minus_one_is_without_end() -> None:
     clock = StepClock()
     assert retry(clock, **{"errors.retry.timeout": "-1"}).run(Flaky(50)) == "done"
-    assert max(clock.waits) == 60.0
+    assert max(clock.waits) == 38.4
+    assert set(clock.waits[10:]) == {30.0}
 
 
 @pytest.mark.parametrize("error", [SessionLostError, ServiceAwayError])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from penstock.api.converter import Layout
 from penstock.api.sink import OffsetRange
 from penstock.data.record import SchemaAndValue, TopicPartition
-from penstock.errors import DataError
+from penstock.errors import DataError, RetriableError
 from penstock.kafka.clients.group_consumer import RawRecord
 from penstock.plan.pipeline import Converters
 from penstock.runtime.sink_plan import (
@@ -18,6 +18,7 @@ from penstock.runtime.sink_plan import (
     cut,
     large_ranges,
     of_one_topic,
+    parted,
     partly,
     ranges_of,
     sort_out,
@@ -102,6 +103,43 @@ def test_records_that_must_be_read_one_by_one_are_runs_of_their_own() -> None:
     assert not found.runs[1].layouts.regular
 
 
+class Waiting(Letters):
+    """What begins with `~` is asked for in vain."""
+
+    def layout(self, data: bytes | None) -> Layout:
+        if (data or b"").startswith(b"~"):
+            raise RetriableError("the registry is away")
+        return super().layout(data)
+
+
+def test_what_is_asked_for_in_vain_is_the_record_s_fault() -> None:
+    waiting: Any = Waiting()
+    asked = []
+
+    def retry(call: Callable[[], Any]) -> Any:
+        asked.append(call)
+        try:
+            return call()
+        except RetriableError as error:
+            raise DataError(f"given up: {error}") from error
+
+    records = [record(number, value) for number, value in enumerate((b"x", b"~", b"x"))]
+    found = sort_out(records, Converters(waiting, waiting), tolerant=True, retry=retry)
+    assert runs(found) == [[0, 2]]
+    assert found.unreadable[0].fault.message == "the registry is away"
+    assert len(asked) == 6
+
+
+def test_ranges_are_parted_in_their_order() -> None:
+    ranges = (OffsetRange(A0, 5, 9), OffsetRange(A1, 9, 20))
+    assert parted(ranges, 3) == (
+        (OffsetRange(A0, 5, 8),),
+        (OffsetRange(A0, 8, 9), OffsetRange(A1, 9, 20)),
+    )
+    assert parted(ranges, 4) == ((OffsetRange(A0, 5, 9),), (OffsetRange(A1, 9, 20),))
+    assert parted(ranges, 99) == (ranges, ())
+
+
 def test_ranges_go_from_the_first_to_the_last_record_of_each_partition() -> None:
     records = [record(5, b""), record(9, b"", 1), record(6, b""), record(8, b"")]
     assert ranges_of(records) == (OffsetRange(A0, 5, 9), OffsetRange(A1, 9, 10))
@@ -109,7 +147,7 @@ def test_ranges_go_from_the_first_to_the_last_record_of_each_partition() -> None
 
 def test_a_batch_written_in_part_ends_where_the_writing_did() -> None:
     ranges = (OffsetRange(A0, 5, 9), OffsetRange(A1, 9, 10))
-    written = partly(ranges, [OffsetRange(A0, 5, 7)])
+    written = partly(ranges, {A0: 7})
     assert written == (OffsetRange(A0, 5, 7), OffsetRange(A1, 9, 9))
 
 

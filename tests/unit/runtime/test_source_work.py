@@ -17,7 +17,7 @@ from penstock.errors import RetriableError
 from penstock.runtime.progress import TaskProgress
 from penstock.runtime.source_work import SourceWork
 from penstock.runtime.task_host import TaskControl
-from penstock.runtime.tolerance import ErrorSettings
+from penstock.runtime.tolerance import ErrorSettings, FaultReports
 from penstock.worker_port import TargetState
 from tests.unit.runtime.events import Notes
 
@@ -119,6 +119,7 @@ class Source:
         self.notes = Notes()
         self.tasks: list[Counting] = []
         keys = {"name": "x", "connector.class": "FileStreamSource"}
+        errors = ErrorSettings.parse(keys)
         self.work = SourceWork(
             TaskId("lines", 0),
             {},
@@ -128,7 +129,8 @@ class Source:
             offsets=self.store,
             topics=self.topics,
             producer={},
-            errors=ErrorSettings.parse(keys),
+            errors=errors,
+            reports=FaultReports(errors, TaskId("lines", 0), None),
             control=TaskControl(TargetState.STARTED, SystemClock()),
             events=self.notes,
             progress=TaskProgress(),

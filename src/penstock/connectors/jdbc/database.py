@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,7 +17,7 @@ from py4j.protocol import Py4JJavaError
 from penstock.connectors.jdbc.dialects.base import Dialect
 from penstock.connectors.jdbc.settings import ConnectionSettings
 from penstock.connectors.jdbc.tables import ColumnFacts, FoundTable, TableId
-from penstock.errors import ConfigError, DataError, PenstockError, RetriableError
+from penstock.errors import ConfigError, DataError, PenstockError, RefusedError, RetriableError
 
 log = logging.getLogger(__name__)
 
@@ -36,6 +37,17 @@ _ISOLATION: Final = {
 # SQLSTATE classes and codes: connection, resources, the server goes down or comes up.
 _LOST: Final = ("08", "53", "57P", "HYT", "S1T", "40")
 _REFUSED: Final = ("28", "3D", "3F", "0P")
+# What is wrong with a row: values that do not fit, constraints, limits, and what triggers raise.
+_WRONG_ROW: Final = ("22", "23", "44", "45", "54", "P0001")
+# The same where the state does not tell: MySQL's numbers for a value that does not fit its column,
+# a check, a row that is too big; SQLite's for a constraint, a type and a size.
+_WRONG_ROW_CODES: Final = {
+    "HY000": frozenset({1366, 1364, 1411, 3819, 4025}),
+    "01000": frozenset({1265}),
+    "42000": frozenset({1118, 1153}),
+    "": frozenset({18, 19, 20}),
+}
+_ROW: Final = re.compile(r"(?:COPY .*, line|\bat row) (\d+)\b")
 
 
 class Database:
@@ -73,7 +85,8 @@ class Database:
 
         Raises:
             RetriableError: the connection was lost; the next call opens another.
-            DataError: the database refuses the statement.
+            RefusedError: the database refuses a row.
+            DataError: it refuses the statement.
         """
         with self._translating(sql):
             return _rows(self._asked(sql, params), limit)
@@ -399,7 +412,7 @@ class Database:
             return ConfigError(text)
         if state.startswith(_LOST) or _is_transient(cause):
             return RetriableError(text)
-        return DataError(text)
+        return RefusedError(text, row_in(words)) if _is_wrong_row(state, cause) else DataError(text)
 
 
 def _no_driver(what: str, jar: str) -> ConfigError:
@@ -418,6 +431,19 @@ def _sql_exception(error: Any) -> Any:
             return error
         error = error.getCause()
     return None
+
+
+def row_in(words: str) -> int | None:
+    """The row that a database speaks of, counted from 0, in what it was given to load."""
+    found = _ROW.search(words)
+    return None if found is None else int(found.group(1)) - 1
+
+
+def _is_wrong_row(state: str, cause: Any) -> bool:
+    if state.startswith(_WRONG_ROW):
+        return True
+    codes = _WRONG_ROW_CODES.get(state, frozenset())
+    return cause is not None and bool(codes) and int(cause.getErrorCode()) in codes
 
 
 def _has_method(java_object: Any, name: str) -> bool:

@@ -3,6 +3,7 @@
 from penstock.kafka.clients.admin import Admin, Edge, TopicSpec, TopicView
 from penstock.kafka.clients.group_consumer import GroupConsumer, PartitionEvents, RawRecord
 from penstock.kafka.clients.records import LogReader, LogRecord, LogWriter, Reading
+from penstock.kafka.clients.topic_records import NewRecord, TopicReader, TopicWriter
 
 __all__ = [
     "Admin",
@@ -11,9 +12,12 @@ __all__ = [
     "LogReader",
     "LogRecord",
     "LogWriter",
+    "NewRecord",
     "PartitionEvents",
     "RawRecord",
     "Reading",
+    "TopicReader",
     "TopicSpec",
     "TopicView",
+    "TopicWriter",
 ]

@@ -170,11 +170,33 @@ class Admin:
             if entry.offset >= 0
         }
 
+    def group_notes(self, group: str, deadline: Deadline) -> dict[TopicPartition, str]:
+        """The text that was stored beside each committed offset of a group."""
+        step = f"reading the offsets of group {group}"
+        found = self._do(deadline, step, lambda client: client.list_group_offsets({group: None}))
+        return {
+            _ours(partition): str(entry.metadata or "")
+            for partition, entry in found.get(group, {}).items()
+            if entry.offset >= 0
+        }
+
     def alter_group_offsets(
-        self, group: str, offsets: Mapping[TopicPartition, int], deadline: Deadline
+        self,
+        group: str,
+        offsets: Mapping[TopicPartition, int],
+        deadline: Deadline,
+        notes: Mapping[TopicPartition, str] | None = None,
     ) -> None:
-        """Set committed offsets. Raises GroupActiveError while the group has members."""
-        wanted = {_theirs(tp): OffsetAndMetadata(at, "", None) for tp, at in offsets.items()}
+        """Set committed offsets, with a text beside each if `notes` has one.
+
+        Raises:
+            GroupActiveError: the group has members.
+        """
+        texts = notes or {}
+        wanted = {
+            _theirs(tp): OffsetAndMetadata(at, texts.get(tp, ""), None)
+            for tp, at in offsets.items()
+        }
         step = f"setting offsets of group {group}"
         answer = self._do(deadline, step, lambda client: client.alter_group_offsets(group, wanted))
         self._check(answer.values(), step)

@@ -202,7 +202,7 @@ class GroupConsumer:
         if max_records > 1:
             messages += self._consumer.consume(max_records - 1, 0)
             self._raise_failure()
-        return [_raw(message) for message in messages if self._is_record(message)]
+        return [raw_record(message) for message in messages if self._is_record(message)]
 
     def _raise_failure(self) -> None:
         failure, self._failure = self._failure, None
@@ -360,7 +360,8 @@ def _number(properties: Mapping[str, str], key: str, default: int) -> int:
     return int(parse_value(key, properties.get(key, default), Type.INT))
 
 
-def _raw(message: Any) -> RawRecord:
+def raw_record(message: Any) -> RawRecord:
+    """A message of the library, as ours."""
     kind, timestamp = message.timestamp()
     return RawRecord(
         message.topic(),

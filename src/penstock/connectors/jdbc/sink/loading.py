@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
-from penstock.connectors.jdbc.database import Database
+from penstock.connectors.jdbc.database import Database, row_in
 from penstock.connectors.jdbc.sink.forms import Form
 from penstock.connectors.jdbc.sink.spool import Load, count_lines, load_few, load_parts
-from penstock.errors import DataError
+from penstock.errors import RefusedError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -84,7 +84,7 @@ class LoadDataLoader:
         dropped = count_lines(part) - loaded
         if dropped or (self._strict and serious):
             why = serious[0] if serious else f"{dropped} rows were not taken"
-            raise DataError(f"table {into.table}: {why}")
+            raise RefusedError(f"table {into.table}: {why}", row_in(why))
         return loaded
 
     def _statement(self, part: Path, into: Into) -> str:

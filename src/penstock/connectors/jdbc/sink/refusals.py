@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
-from penstock.errors import DataError, PenstockError, RetriableError
+from penstock.api.sink import OffsetRange
+from penstock.errors import DataError, PenstockError, RefusedError, RetriableError
 
 MARK: Final = "PENSTOCK-JDBC-SINK "
 #: Failures that the runtime has planned, and understands itself.
@@ -18,18 +19,33 @@ _LOST: Final = re.compile(
     r"Exception: .*"
 )
 _REFUSED: Final = re.compile(r"(?:java\.sql\.\w+|\w+SQL\w*|SQLite)Exception: .*")
+# Among them, those about a row. PostgreSQL's driver has one class for all, so its words must do.
+_WRONG_ROW: Final = re.compile(
+    r"java\.sql\.(?:SQLIntegrityConstraintViolation|SQLData)Exception|DataTruncation: "
+    r"|\[SQLITE_(?:CONSTRAINT|MISMATCH|TOOBIG)"
+    r"|PSQLException: ERROR: .*(?:violates|too long|out of range|overflow|invalid (?:input|byte))"
+)
 
 
-def translated(error: Exception, hide: Callable[[str], str], *, trim: bool) -> Exception:
+def translated(
+    error: Exception,
+    hide: Callable[[str], str],
+    *,
+    trim: bool,
+    ranges: Sequence[OffsetRange] = (),
+) -> Exception:
     """Our error for a failed batch; itself if it is somebody else's affair.
 
     Args:
+        error: what a job or the database failed with.
         hide: takes secrets out of a text.
         trim: keep the database's own words, which may hold values, out of it.
+        ranges: those of the batch.
     """
-    found = refused_record(error) or _of_driver(error, hide)
+    found = refused_record(error, ranges) or _of_driver(error, hide)
     if trim and isinstance(found, DataError):
-        return DataError("the database refused a batch; trim.sensitive.log=true hides its words")
+        text = "the database refused a batch; trim.sensitive.log=true hides its words"
+        return RefusedError(text, found.row) if isinstance(found, RefusedError) else DataError(text)
     return found
 
 
@@ -40,16 +56,28 @@ def _of_driver(error: Exception, hide: Callable[[str], str]) -> Exception:
     if lost := _LOST.search(text):
         return RetriableError(hide(lost.group()))
     refused = _REFUSED.search(text)
-    return DataError(hide(refused.group())) if refused else error
+    if refused is None:
+        return error
+    kind = RefusedError if _WRONG_ROW.search(text) else DataError
+    return kind(hide(refused.group()))
 
 
-def refused_record(error: BaseException) -> DataError | None:
+def refused_record(error: BaseException, ranges: Sequence[OffsetRange] = ()) -> RefusedError | None:
     """The error of a record that checked() refused, if that is why a job failed."""
     text = str(error)
     at = text.find(MARK)
     if at < 0:
         return None
     found, _ = json.JSONDecoder(strict=False).raw_decode(text, at + len(MARK))
-    return DataError(
-        f"record {found['topic']}-{found['partition']}, offset {found['offset']}: {found['why']}"
-    )
+    text = f"record {found['topic']}-{found['partition']}, offset {found['offset']}: {found['why']}"
+    return RefusedError(text, _row_of(found["partition"], found["offset"], ranges))
+
+
+def _row_of(partition: int, offset: int, ranges: Sequence[OffsetRange]) -> int | None:
+    """About where in the batch that record is; by its partition alone, as topics get new names."""
+    before = 0
+    for each in ranges:
+        if each.partition.partition == partition and each.start <= offset < each.end:
+            return before + offset - each.start
+        before += each.end - each.start
+    return None

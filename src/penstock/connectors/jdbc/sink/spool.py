@@ -10,6 +10,7 @@ import os
 import shutil
 import tempfile
 import threading
+import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
@@ -18,13 +19,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from penstock.columns.lines import LINE_FILES, join_lines
-from penstock.errors import SessionLostError
+from penstock.errors import RefusedError, SessionLostError
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
 _LOOK_SECONDS: Final = 0.01
+_CANCEL_SECONDS: Final = 5.0
 _READ_BYTES: Final = 1 << 20
 _PREFIX: Final = "penstock-jdbc-sink-"
 _WRITER: Final = {
@@ -55,7 +57,19 @@ def load_parts(lines: DataFrame, load: Load) -> int:
     """
     with _directory() as directory:
         job = _writing(lines, directory)
-        return sum(_loaded(part, load) for part in _parts(Path(directory), job))
+        total = 0
+        try:
+            for part in _parts(Path(directory), job):
+                total += _loaded(part, load)
+        except RefusedError as error:
+            job.cancel()
+            raise RefusedError(
+                str(error), None if error.row is None else total + error.row
+            ) from None
+        except BaseException:
+            job.cancel()
+            raise
+        return total
 
 
 def count_lines(path: Path) -> int:
@@ -69,6 +83,13 @@ class Writing:
 
     thread: threading.Thread
     done: Future[None]
+    stop: Callable[[], None] = lambda: None
+
+    def cancel(self) -> None:
+        """Its files are of no use any more; a job that is not yet planned may go on."""
+        if not self.done.done():
+            self.stop()
+            wait([self.done], _CANCEL_SECONDS)
 
     def check(self) -> None:
         """Raise if there will be no result: Spark's JVM died before the job could begin."""
@@ -81,9 +102,11 @@ def _writing(lines: DataFrame, directory: str) -> Writing:
     from pyspark import InheritableThread
 
     written: Future[None] = Future()
+    context, tag = lines.sparkSession.sparkContext, f"parts-{uuid.uuid4().hex}"
 
     def run() -> None:
         try:
+            context.addJobTag(tag)
             lines.write.mode("append").options(**_WRITER).text(f"file://{directory}")
         except BaseException as error:  # noqa: BLE001 - it belongs to whoever waits
             written.set_exception(error)
@@ -92,7 +115,7 @@ def _writing(lines: DataFrame, directory: str) -> Writing:
 
     thread = InheritableThread(target=run, name="jdbc-sink-parts", daemon=True)
     thread.start()
-    return Writing(thread, written)
+    return Writing(thread, written, lambda: context.cancelJobsWithTag(tag))
 
 
 def _parts(directory: Path, job: Writing) -> Iterator[Path]:

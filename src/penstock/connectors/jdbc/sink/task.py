@@ -44,6 +44,7 @@ class JdbcSinkTask(FrameSinkTask):
         self._context = context
         self._config = self.Config.parse(config)
         self._settings: ConnectionSettings = self._config.connection(config)
+        self.keeps_offsets = self._config.exactly_once
         catalogs = self._config.dialect.own_catalog_only
         table = batches.table_id(self._config.exactly_once_table, catalogs=catalogs)
         self._offsets = OffsetTable(table, config.get("name", ""))
@@ -117,7 +118,9 @@ class JdbcSinkTask(FrameSinkTask):
                 self._merge(target, loader, batch, rows, stored)
         except Exception as error:
             target.structure.forget()
-            found = translated(error, self._settings.hide, trim=self._config.trims_errors)
+            found = translated(
+                error, self._settings.hide, trim=self._config.trims_errors, ranges=batch.ranges
+            )
             if found is error:
                 raise
             raise found from None  # The trace of Java has whatever the driver says.

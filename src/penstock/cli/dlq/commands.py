@@ -1,0 +1,274 @@
+"""`penstock dlq`: dead letters listed, shown and written back. Light: commands import the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from penstock.cli.output import err, say
+from penstock.errors import NotFoundError
+
+if TYPE_CHECKING:
+    from penstock.cli.dlq.letters import Tally, Wanted
+    from penstock.cli.dlq.replay import Replay
+    from penstock.cli.dlq.topics import Letters, LetterTopic
+
+_EXAMPLES = """\b
+Examples:
+  penstock dlq list                                   what the worker at localhost:8083 has
+  penstock dlq list --topic dead-orders --bootstrap-server kafka:9092 --json
+  penstock dlq show --topic dead-orders --stage TASK_PUT --limit 5
+  penstock dlq show --connector orders-sink --error "violates check"
+  penstock dlq replay --connector orders-sink --dry-run
+  penstock dlq replay --topic dead-orders --yes       back to where the records came from
+  penstock dlq replay --topic dead-orders --to orders-mended
+"""
+app = typer.Typer(
+    name="dlq",
+    help="Dead letters: records that a connector with errors.tolerance=all could not process.",
+    epilog=_EXAMPLES,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    context_settings={"max_content_width": 100},
+)
+
+_Topic = Annotated[
+    list[str] | None,
+    typer.Option("--topic", "-t", help="A dead letter topic; else those the connectors name."),
+]
+_Url = Annotated[str, typer.Option(help="The worker whose connectors are asked for their topics.")]
+_Servers = Annotated[
+    str, typer.Option("--bootstrap-server", help="Kafka, as HOST:PORT; several with commas.")
+]
+_Properties = Annotated[
+    Path | None,
+    typer.Option("--command-config", help="Client properties for Kafka: security.protocol, …"),
+]
+_Timeout = Annotated[float, typer.Option(min=1, help="Seconds for each call to Kafka or a worker.")]
+_Json = Annotated[bool, typer.Option("--json", help="JSON, for scripts.")]
+_Connector = Annotated[str, typer.Option(help="Only letters of this connector.")]
+_Stage = Annotated[
+    str,
+    typer.Option(
+        help="Only letters of this step: KEY_CONVERTER, VALUE_CONVERTER, TRANSFORMATION, TASK_PUT."
+    ),
+]
+_From = Annotated[
+    str, typer.Option("--original-topic", help="Only letters whose record was in this topic.")
+]
+_Error = Annotated[str, typer.Option(help="Only letters whose error has this text in it.")]
+_DEFAULT_URL = "http://localhost:8083"
+_DEFAULT_SERVERS = "localhost:9092"
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where to look."""
+
+    topics: list[str] | None
+    url: str
+    servers: str
+    properties: Path | None
+    seconds: float
+
+    def client(self) -> dict[str, str]:
+        """Properties of a Kafka client."""
+        from penstock.config.properties import load_properties
+
+        given = load_properties(self.properties) if self.properties else {}
+        return {**given, "bootstrap.servers": self.servers, "client.id": "penstock-dlq"}
+
+    def named(self) -> dict[str, list[str]]:
+        """Topics, with the connectors that name them as far as that is known."""
+        if self.topics:
+            return {topic: [] for topic in self.topics}
+        from penstock.cli.dlq.topics import configured
+
+        found = configured(self.url, self.seconds)
+        if not found:
+            raise NotFoundError(
+                f"no connector of {self.url} has errors.deadletterqueue.topic.name; name a topic"
+                " with --topic"
+            )
+        return found
+
+    @contextmanager
+    def letters(self) -> Iterator[Letters]:
+        from penstock.cli.dlq.topics import Letters
+
+        with closing(Letters(self.client(), self.seconds)) as letters:
+            yield letters
+
+    def existing(self, letters: Letters) -> Iterator[LetterTopic]:
+        """The topics as they are; those only named in a config need not be there yet."""
+        for name in self.named():
+            if self.topics or letters.exists(name):
+                yield letters.topic(name)
+
+
+@app.command("list")
+def list_letters(
+    topic: _Topic = None,
+    url: _Url = _DEFAULT_URL,
+    servers: _Servers = _DEFAULT_SERVERS,
+    command_config: _Properties = None,
+    timeout: _Timeout = 30,
+    as_json: _Json = False,
+) -> None:
+    """Dead letter topics, and their letters by connector, original topic, step and error."""
+    from penstock.cli.dlq import shown
+    from penstock.cli.dlq.letters import Tally
+
+    place = _Place(topic, url, servers, command_config, timeout)
+    tally = Tally()
+    topics: list[dict[str, Any]] = []
+    with place.letters() as letters:
+        for name, connectors in place.named().items():
+            there = letters.topic(name) if topic or letters.exists(name) else None
+            entry = {"topic": name, "connectors": connectors, "exists": there is not None}
+            topics.append({**entry, **_counts(letters, there, tally)})
+    if as_json:
+        groups = [shown.group_json(each) for each in tally.groups]
+        shown.print_json({"topics": topics, "groups": groups})
+        return
+    shown.print_topics(topics)
+    if tally.groups:
+        say("")
+        shown.print_groups(tally.groups)
+
+
+def _counts(letters: Letters, topic: LetterTopic | None, tally: Tally) -> dict[str, int]:
+    count = replayed = 0
+    for letter in () if topic is None else letters.read(topic):
+        tally.add(letter)
+        count += 1
+        replayed += topic is not None and topic.was_replayed(letter)
+    return {"letters": count, "replayed": replayed}
+
+
+@app.command()
+def show(
+    topic: _Topic = None,
+    url: _Url = _DEFAULT_URL,
+    servers: _Servers = _DEFAULT_SERVERS,
+    command_config: _Properties = None,
+    timeout: _Timeout = 30,
+    connector: _Connector = "",
+    stage: _Stage = "",
+    original_topic: _From = "",
+    error: _Error = "",
+    limit: Annotated[int, typer.Option(min=1, help="At most so many letters.")] = 20,
+    offset: Annotated[int, typer.Option(min=0, help="Pass over so many first.")] = 0,
+    as_json: _Json = False,
+) -> None:
+    """The letters: where each was, what went wrong, key, value and headers."""
+    from penstock.cli.dlq import shown
+    from penstock.cli.dlq.letters import Wanted
+
+    place = _Place(topic, url, servers, command_config, timeout)
+    wanted = Wanted(connector, stage, original_topic, error)
+    with place.letters() as letters:
+        matching = (
+            letter
+            for each in place.existing(letters)
+            for letter in letters.read(each)
+            if letter in wanted
+        )
+        found = list(islice(matching, offset, offset + limit))
+    if as_json:
+        shown.print_json([shown.letter_json(letter) for letter in found])
+    elif found:
+        shown.print_letters(found)
+    else:
+        say("There are no such letters.")
+
+
+@app.command()
+def replay(
+    topic: _Topic = None,
+    url: _Url = _DEFAULT_URL,
+    servers: _Servers = _DEFAULT_SERVERS,
+    command_config: _Properties = None,
+    timeout: _Timeout = 30,
+    connector: _Connector = "",
+    stage: _Stage = "",
+    original_topic: _From = "",
+    error: _Error = "",
+    to: Annotated[str, typer.Option(help="Write to this topic, not where they came from.")] = "",
+    again: Annotated[
+        bool, typer.Option("--again", help="Also letters that were replayed before.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what would be written.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before writing.")] = False,
+) -> None:
+    """Write letters back to the topics they came from, as they were before they failed.
+
+    Key, value and headers are those of the record, byte for byte; the context headers stay behind.
+    Letters that were written are remembered as offsets of the consumer group penstock-dlq-TOPIC.
+    """
+    from penstock.cli.dlq.letters import Wanted
+
+    place = _Place(topic, url, servers, command_config, timeout)
+    wanted = Wanted(connector, stage, original_topic, error)
+    with place.letters() as letters:
+        for each in list(place.existing(letters)):
+            _replay_topic(
+                letters, place, each, wanted, to=to, again=again, ask=not yes, dry=dry_run
+            )
+
+
+def _replay_topic(
+    letters: Letters,
+    place: _Place,
+    topic: LetterTopic,
+    wanted: Wanted,
+    *,
+    to: str,
+    again: bool,
+    ask: bool,
+    dry: bool,
+) -> None:
+    from penstock.cli.dlq.replay import Replay
+
+    chosen = [
+        letter
+        for letter in letters.read(topic)
+        if letter in wanted and (again or not topic.was_replayed(letter))
+    ]
+    task = Replay(topic, chosen, to)
+    if not chosen:
+        say(f"{topic.name}: there is nothing to replay.")
+        return
+    task.check()
+    for target, count in sorted(task.targets.items()):
+        say(f"{topic.name}: {count} letters to {target}")
+    if dry:
+        return
+    if ask:
+        typer.confirm("Write them?", abort=True, err=True)
+    _write(letters, place, task, again=again)
+
+
+def _write(letters: Letters, place: _Place, task: Replay, *, again: bool) -> None:
+    from rich.progress import Progress
+
+    from penstock.cli.dlq.replay import run
+
+    with Progress(console=err, transient=True) as progress:
+        bar = progress.add_task(f"{task.topic.name}", total=len(task.letters))
+        run(
+            task,
+            letters,
+            place.client(),
+            again=again,
+            told=lambda count: progress.advance(bar, count),
+        )
+    say(f"{task.topic.name}: {len(task.letters)} letters were replayed.")

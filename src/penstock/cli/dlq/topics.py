@@ -1,0 +1,127 @@
+"""Dead letter topics: which there are, and the letters in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any, Final
+
+import httpx
+
+from penstock.cli.dlq.letters import Letter
+from penstock.cli.dlq.marks import Replayed, group_of
+from penstock.clock import Deadline
+from penstock.data.record import TopicPartition
+from penstock.errors import NotFoundError, SetupError
+from penstock.kafka.clients import Admin, Edge, TopicReader
+
+_KEY: Final = "errors.deadletterqueue.topic.name"
+_HINT: Final = "give --url, or name the topic with --topic"
+
+
+def configured(url: str, seconds: float) -> dict[str, list[str]]:
+    """The dead letter topics that the connectors of a worker name, and those connectors.
+
+    Raises:
+        SetupError: no worker answers there.
+    """
+    try:
+        answer = httpx.get(f"{url.rstrip('/')}/connectors?expand=info", timeout=seconds)
+        answer.raise_for_status()
+        return topics_of(answer.json())
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        text = str(error) or type(error).__name__
+        raise SetupError(f"no worker answers at {url}: {text}; {_HINT}") from error
+    except (ValueError, KeyError, AttributeError, TypeError) as error:
+        raise SetupError(f"what answers at {url} is no Connect worker; {_HINT}") from error
+
+
+def topics_of(connectors: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The same, from the answer to GET /connectors?expand=info."""
+    found: dict[str, list[str]] = {}
+    for name, entry in sorted(connectors.items()):
+        topic = (entry["info"]["config"].get(_KEY) or "").strip()
+        if topic:
+            found.setdefault(topic, []).append(name)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class LetterTopic:
+    """A topic as it is now: where each partition begins and ends, and what was replayed."""
+
+    name: str
+    edges: Mapping[TopicPartition, tuple[int, int]]
+    replayed: Mapping[TopicPartition, Replayed]
+
+    @property
+    def size(self) -> int:
+        return sum(end - start for start, end in self.edges.values())
+
+    def was_replayed(self, letter: Letter) -> bool:
+        partition = TopicPartition(letter.topic, letter.partition)
+        return letter.offset in self.replayed.get(partition, Replayed())
+
+
+class Letters:
+    """Looks into dead letter topics, each call with a deadline."""
+
+    def __init__(self, properties: Mapping[str, str], seconds: float) -> None:
+        self._properties = properties
+        self._seconds = seconds
+        self._admin = Admin(properties)
+
+    def topic(self, name: str) -> LetterTopic:
+        """Raises NotFoundError if there is no such topic."""
+        self.check([name])
+        view = self._admin.topics([name], self.deadline())[name]
+        partitions = [TopicPartition(name, number) for number in range(view.partitions)]
+        starts = self._admin.offsets(partitions, Edge.EARLIEST, self.deadline())
+        ends = self._admin.offsets(partitions, Edge.LATEST, self.deadline())
+        edges = {each: (starts[each], ends[each]) for each in partitions}
+        return LetterTopic(name, edges, self._replayed(name, starts))
+
+    def check(self, names: Sequence[str]) -> None:
+        """Raises NotFoundError unless all these topics are there."""
+        missing = set(names) - self._admin.topics(names, self.deadline()).keys()
+        if missing:
+            where = self._properties.get("bootstrap.servers", "")
+            raise NotFoundError(
+                f"there is no topic {', '.join(sorted(missing))} in Kafka at {where}"
+            )
+
+    def exists(self, name: str) -> bool:
+        return name in self._admin.topics([name], self.deadline())
+
+    def partitions(self, name: str) -> int:
+        return self._admin.topics([name], self.deadline())[name].partitions
+
+    def read(self, topic: LetterTopic) -> Iterator[Letter]:
+        """The letters of a topic, by partition in their order."""
+        with closing(TopicReader(self._properties, topic.name)) as reader:
+            for record in reader.read(topic.edges, self._seconds):
+                yield Letter.of(record)
+
+    def mark(self, name: str, replayed: Mapping[TopicPartition, Replayed]) -> None:
+        """Remember what was replayed."""
+        floors = {partition: each.floor for partition, each in replayed.items()}
+        notes = {partition: each.note for partition, each in replayed.items()}
+        self._admin.alter_group_offsets(group_of(name), floors, self.deadline(), notes)
+
+    def _replayed(
+        self, name: str, starts: Mapping[TopicPartition, int]
+    ) -> dict[TopicPartition, Replayed]:
+        group = group_of(name)
+        floors = self._admin.group_offsets(group, self.deadline())
+        notes = self._admin.group_notes(group, self.deadline())
+        return {
+            each: Replayed.parse(max(floors.get(each, 0), start), notes.get(each, ""))
+            for each, start in starts.items()
+        }
+
+    def deadline(self) -> Deadline:
+        return Deadline.after(self._seconds)
+
+    def close(self) -> None:
+        self._admin.close()

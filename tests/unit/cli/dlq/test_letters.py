@@ -1,0 +1,92 @@
+"""Letters: what their headers say, which are meant, which are alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from penstock.cli.dlq.letters import Letter, Tally, Wanted, error_kind
+from penstock.kafka.clients import RawRecord
+
+SINK = {
+    "topic": "orders",
+    "partition": "2",
+    "offset": "33",
+    "connector.name": "sink",
+    "task.id": "0",
+    "stage": "VALUE_CONVERTER",
+    "class.name": "org.example.Converter",
+    "exception.message": "field 'total' of record 33 is no number",
+}
+
+
+def letter(story: dict[str, str] | None = None, **more: Any) -> Letter:
+    told = SINK if story is None else story
+    headers = [("trace", b"abc"), ("empty", None)]
+    headers += [(f"__connect.errors.{name}", text.encode()) for name, text in told.items()]
+    place = {"topic": "dead", "partition": 0, "offset": 7, "timestamp": 1000} | more
+    return Letter.of(
+        RawRecord(**place, timestamp_type=1, key=b"k", value=b"v", headers=headers)  # type: ignore[arg-type]
+    )
+
+
+def test_what_a_letter_says() -> None:
+    found = letter()
+    assert (found.original_topic, found.original_partition, found.original_offset) == (
+        "orders",
+        2,
+        33,
+    )
+    assert (found.connector, found.stage) == ("sink", "VALUE_CONVERTER")
+    assert found.headers == (("trace", b"abc"), ("empty", None))
+    assert not found.of_source
+    assert found.place == "dead-0, offset 7"
+
+
+def test_a_letter_of_a_source_has_no_place_in_kafka() -> None:
+    found = letter(
+        {name: text for name, text in SINK.items() if name not in ("partition", "offset")}
+    )
+    assert found.of_source
+    assert found.original_topic == "orders"
+
+
+def test_a_letter_without_a_story() -> None:
+    found = letter({})
+    assert not found.of_source
+    assert (found.original_topic, found.original_offset, found.error) == ("", None, "")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "meant"),
+    [
+        (Wanted(), True),
+        (Wanted(connector="sink"), True),
+        (Wanted(connector="sin"), False),
+        (Wanted(stage="value_converter"), True),
+        (Wanted(stage="TASK_PUT"), False),
+        (Wanted(original_topic="orders"), True),
+        (Wanted(original_topic="dead"), False),
+        (Wanted(error="IS NO NUMBER"), True),
+        (Wanted(error="too long"), False),
+        (Wanted(connector="sink", error="too long"), False),
+    ],
+)
+def test_filters(wanted: Wanted, meant: bool) -> None:
+    assert (letter() in wanted) is meant
+
+
+def test_errors_that_differ_in_the_record_only_are_alike() -> None:
+    other = {**SINK, "exception.message": "field 'sum' of record 7 is no number"}
+    tally = Tally()
+    for each in (letter(timestamp=5), letter(other, timestamp=9), letter({})):
+        tally.add(each)
+    first, second = tally.groups
+    assert (first.error, first.count, first.last) == ("field … of record … is no number", 2, 9)
+    assert (second.connector, second.count) == ("", 1)
+
+
+def test_kinds_of_errors_are_one_line() -> None:
+    text = 'Failing row contains (1, "x").\n  Detail: 5'
+    assert error_kind(text) == "Failing row contains …."

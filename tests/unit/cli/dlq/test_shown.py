@@ -1,0 +1,44 @@
+"""Letters for people and for scripts."""
+
+from __future__ import annotations
+
+import json
+
+from penstock.cli.dlq.shown import data_json, data_text, letter_json, letter_lines, moment
+from tests.unit.cli.dlq.test_letters import SINK, letter
+
+
+def test_bytes() -> None:
+    assert [data_json(each) for each in (None, b"", "ä".encode(), b"\xff\x00")] == [
+        None,
+        {"text": ""},
+        {"text": "ä"},
+        {"hex": "ff00"},
+    ]
+    shown = [data_text(each) for each in (None, b"", "ä\n".encode(), b"\xff", b"\x00\x01")]
+    assert shown == ["null", "", "ä\n", "0xff", "0x0001"]
+    assert data_text(b"x" * 5000).endswith("… (5000 bytes)")
+
+
+def test_moments() -> None:
+    assert moment(1_700_000_000_123) == "2023-11-14 22:13:20"
+    assert moment(-1) == "-"
+
+
+def test_a_letter_for_people() -> None:
+    lines = letter_lines(letter())
+    assert lines[0] == "dead-0, offset 7   1970-01-01 00:00:01"
+    assert "  from       orders-2, offset 33" in lines
+    assert "  step       VALUE_CONVERTER org.example.Converter" in lines
+    assert "  header     trace: abc" in lines
+    assert "no context headers" in "\n".join(letter_lines(letter({})))
+    of_source = {name: SINK[name] for name in ("topic", "connector.name", "stage")}
+    assert "a source, on its way to topic orders" in "\n".join(letter_lines(letter(of_source)))
+
+
+def test_a_letter_for_scripts() -> None:
+    found = json.loads(json.dumps(letter_json(letter())))
+    assert found["original"] == {"topic": "orders", "partition": 2, "offset": 33}
+    assert found["class"] == "org.example.Converter"
+    assert found["value"] == {"text": "v"}
+    assert found["headers"][1] == {"key": "empty", "value": None}
