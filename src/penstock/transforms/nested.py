@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from penstock.api.envelope import Envelope, Part
@@ -66,31 +65,56 @@ def edited(
         for _, edit in levels:
             envelope = edit(envelope)
         return envelope
+    made = _Made(envelope, side)
     for parents, edit in levels:
-        way = _Way(side, edit, replace_null, missing and f"{missing}: {'.'.join(parents)}")
-        envelope = _apart(envelope, side, partial(way.follow, parents))
-    return envelope
+        problem = missing and f"{missing}: {'.'.join(parents)}"
+        made.then(_Way(side, edit, replace_null, problem), parents)
+    return made.envelope()
 
 
-def _apart(envelope: Envelope, side: Side, edit: Edit) -> Envelope:
-    """edit(envelope), for which the data has a name: it is used many times and made once."""
+class _Made:
+    """Data and fault of each row, as one column that edits change one after another.
+
+    Edits use the data many times, so each gets it under a name (columns/let.py).
+    """
+
+    def __init__(self, envelope: Envelope, side: Side) -> None:
+        self._envelope, self._side = envelope, side
+        self._schema = envelope.part(side).schema
+        self._pair = _pair(envelope.part(side).column, envelope.fault)
+
+    def then(self, way: _Way, parents: Steps) -> None:
+        from penstock.columns.let import let
+
+        def use(pair: Column) -> Column:
+            whole = Part(pair.getField("value"), self._schema)
+            given = self._envelope.replace(fault=pair.getField("fault"))
+            return way.follow(parents, given.with_part(self._side, whole), self._ended(whole))
+
+        self._pair = let(self._pair, use)
+
+    def _ended(self, whole: Part) -> Ending:
+        def end(changed: Part | None, fault: Column) -> Column:
+            part = whole if changed is None else changed
+            self._schema = part.schema
+            return _pair(part.column, fault)
+
+        return end
+
+    def envelope(self) -> Envelope:
+        part = Part(self._pair.getField("value"), self._schema)
+        fault = self._pair.getField("fault")
+        return self._envelope.replace(fault=fault).with_part(self._side, part)
+
+
+Ending = Callable[["Part | None", "Column"], "Column"]
+"""Makes the result of what became of something inside (None: nothing) and of the row's fault."""
+
+
+def _pair(value: Column, fault: Column) -> Column:
     from pyspark.sql import functions as F
 
-    from penstock.columns.let import let
-
-    part = envelope.part(side)
-    schemas: list[Schema | None] = []
-
-    def outcome(column: Column) -> Column:
-        given = envelope.replace(fault=F.lit(None).cast("string"))
-        after = edit(given.with_part(side, Part(column, part.schema)))
-        changed = after.part(side)
-        schemas.append(changed.schema)
-        return F.struct(changed.column.alias("value"), after.fault.alias("fault"))
-
-    made = let(part.column, outcome)
-    fault = F.coalesce(envelope.fault, made.getField("fault"))
-    return envelope.replace(fault=fault).with_part(side, Part(made.getField("value"), schemas[0]))
+    return F.struct(value.alias("value"), fault.alias("fault"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,68 +126,82 @@ class _Way:
     replace_null: bool
     missing: str | None
 
-    def follow(self, parents: Sequence[str], envelope: Envelope) -> Envelope:
-        """The envelope, edited where the parents lead."""
-        if not parents:
-            return self.edit(envelope)
-        inner = partial(self.follow, parents[1:])
+    def follow(self, parents: Sequence[str], envelope: Envelope, end: Ending) -> Column:
+        """What `end` makes of the data, edited where the parents lead."""
         part = envelope.part(self.side)
+        if not parents:
+            after = self.edit(envelope)
+            changed = after.part(self.side)
+            return end(None if changed is part else changed, after.fault)
         if part.schema is None:
-            return self._member(envelope, part, parents[0], inner)
-        return self._field(envelope, part, part.schema, parents[0], inner)
+            return self._member(envelope, part, parents, end)
+        return self._field(envelope, part, part.schema, parents, end)
 
-    def _member(self, envelope: Envelope, part: Part, name: str, edit: Edit) -> Envelope:
-        from pyspark.sql import functions as F
+    def _member(
+        self, envelope: Envelope, part: Part, parents: Sequence[str], end: Ending
+    ) -> Column:
+        from penstock.columns.let import let
 
-        found = member(part, name)
-        envelope = require_map_or_null(envelope, found, NESTED_ACCESS)
-        envelope, changed = self._edited(envelope, part, found, edit)
-        if changed is None:
-            return envelope
-        whole = F.to_variant_object(with_entries(variant_map(part), {name: changed.column}))
-        column = F.when(is_map(found), whole).otherwise(part.column)
-        return envelope.with_part(self.side, Part(column, None))
+        def use(column: Column) -> Column:
+            found = Part(column, None)
+            given = require_map_or_null(envelope, found, NESTED_ACCESS)
+
+            def put_back(changed: Part | None, fault: Column) -> Column:
+                whole = changed and _with_member(part, parents[0], found, changed)
+                return end(whole, fault)
+
+            return self.follow(parents[1:], given.with_part(self.side, found), put_back)
+
+        return let(member(part, parents[0]).column, use)
 
     def _field(
-        self, envelope: Envelope, part: Part, schema: Schema, name: str, edit: Edit
-    ) -> Envelope:
+        self,
+        envelope: Envelope,
+        part: Part,
+        schema: Schema,
+        parents: Sequence[str],
+        end: Ending,
+    ) -> Column:
         from penstock.columns.faults import fail
 
         present = part.column.isNotNull()
         if wrong := not_a_struct(schema, NESTED_ACCESS):
-            return fail(envelope, present, wrong)
-        field = schema.field(name)
+            return end(None, fail(envelope, present, wrong).fault)
+        field = schema.field(parents[0])
         if field is None:
-            return envelope if self.missing is None else fail(envelope, present, self.missing)
+            given = envelope if self.missing is None else fail(envelope, present, self.missing)
+            return end(None, given.fault)
         value = field_value(part.column, field, replace_null=self.replace_null)
         if wrong := not_a_struct(field.schema, NESTED_ACCESS):
-            return fail(envelope, value.isNotNull(), wrong)
+            return end(None, fail(envelope, value.isNotNull(), wrong).fault)
+
+        def put_back(changed: Part | None, fault: Column) -> Column:
+            return end(changed and self._with_field(part, schema, field, changed), fault)
+
         # Its default has the form from before, and null has become the default already.
         inner = Part(value, replace(field.schema, default=None))
-        envelope, changed = self._edited(envelope, part, inner, edit)
-        if changed is None or changed.schema is None:
-            return envelope
+        return self.follow(parents[1:], envelope.with_part(self.side, inner), put_back)
+
+    def _with_field(self, part: Part, schema: Schema, changed: Field, inner: Part) -> Part:
+        """The struct with another value, maybe of another schema, in one of its fields."""
+        if inner.schema is None:
+            return part
         # A copy of a struct is not optional in Kafka, but what could be null still can.
-        inner_schema = replace(changed.schema, optional=field.schema.optional)
-        around = self._around(part, schema, Field(name, inner_schema), changed.column)
-        return envelope.with_part(self.side, around)
-
-    def _edited(
-        self, envelope: Envelope, whole: Part, inner: Part, edit: Edit
-    ) -> tuple[Envelope, Part | None]:
-        """The envelope with the faults of an edit, and the new inner part; None if unchanged."""
-        after = edit(envelope.with_part(self.side, inner))
-        changed = after.part(self.side)
-        return after.with_part(self.side, whole), None if changed is inner else changed
-
-    def _around(self, part: Part, schema: Schema, changed: Field, value: Column) -> Part:
-        """The struct with another value, of another schema, in the field of that name."""
+        inner_schema = replace(inner.schema, optional=changed.schema.optional)
         fields: list[Field] = []
         columns: list[tuple[str, Column]] = []
         for field in schema.fields:
             old = field_value(part.column, field, replace_null=self.replace_null)
-            same = field.name != changed.name
-            fields.append(field if same else changed)
-            columns.append((field.name, old if same else value))
+            same = field is not changed
+            fields.append(field if same else Field(field.name, inner_schema))
+            columns.append((field.name, old if same else inner.column))
         column = struct_of(part.column.isNotNull(), columns)
         return Part(column, replace(schema, fields=tuple(fields), default=None))
+
+
+def _with_member(part: Part, name: str, found: Part, changed: Part) -> Part:
+    """The map with another member in the place of the one that was found, if that is a map."""
+    from pyspark.sql import functions as F
+
+    whole = F.to_variant_object(with_entries(variant_map(part), {name: changed.column}))
+    return Part(F.when(is_map(found), whole).otherwise(part.column), None)
