@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from penstock.api.envelope import Envelope, Part
 from penstock.data.schema import Field, Schema
@@ -65,17 +65,33 @@ def edited(
         for _, edit in levels:
             envelope = edit(envelope)
         return envelope
+    ways = [
+        (parents, _Way(side, edit, replace_null, missing and f"{missing}: {'.'.join(parents)}"))
+        for parents, edit in levels
+    ]
+    if len(ways) == 1:
+        return _edited_once(envelope, side, *ways[0])
     made = _Made(envelope, side)
-    for parents, edit in levels:
-        problem = missing and f"{missing}: {'.'.join(parents)}"
-        made.then(_Way(side, edit, replace_null, problem), parents)
+    for parents, way in ways:
+        made.then(parents, way)
     return made.envelope()
+
+
+def _edited_once(envelope: Envelope, side: Side, parents: Steps, way: _Way) -> Envelope:
+    whole = envelope.part(side)
+
+    def end(changed: Part | None, fault: Column) -> Envelope:
+        return envelope.replace(fault=fault).with_part(side, changed or whole)
+
+    edited_once: Envelope = way.follow(parents, envelope, end, lambda value, use: use(value))
+    return edited_once
 
 
 class _Made:
     """Data and fault of each row, as one column that edits change one after another.
 
-    Edits use the data many times, so each gets it under a name (columns/let.py).
+    Edits use the data many times, so each gets it under a name (columns/let.py): without, the
+    expression of the last one would have all others in it again and again.
     """
 
     def __init__(self, envelope: Envelope, side: Side) -> None:
@@ -83,13 +99,15 @@ class _Made:
         self._schema = envelope.part(side).schema
         self._pair = _pair(envelope.part(side).column, envelope.fault)
 
-    def then(self, way: _Way, parents: Steps) -> None:
+    def then(self, parents: Steps, way: _Way) -> None:
         from penstock.columns.let import let
 
         def use(pair: Column) -> Column:
             whole = Part(pair.getField("value"), self._schema)
             given = self._envelope.replace(fault=pair.getField("fault"))
-            return way.follow(parents, given.with_part(self._side, whole), self._ended(whole))
+            given = given.with_part(self._side, whole)
+            column: Column = way.follow(parents, given, self._ended(whole), let)
+            return column
 
         self._pair = let(self._pair, use)
 
@@ -107,8 +125,11 @@ class _Made:
         return self._envelope.replace(fault=fault).with_part(self._side, part)
 
 
-Ending = Callable[["Part | None", "Column"], "Column"]
+Ending = Callable[["Part | None", "Column"], Any]
 """Makes the result of what became of something inside (None: nothing) and of the row's fault."""
+
+Naming = Callable[["Column", Callable[["Column"], Any]], Any]
+"""Gives a value to its use, maybe under a name."""
 
 
 def _pair(value: Column, fault: Column) -> Column:
@@ -126,7 +147,7 @@ class _Way:
     replace_null: bool
     missing: str | None
 
-    def follow(self, parents: Sequence[str], envelope: Envelope, end: Ending) -> Column:
+    def follow(self, parents: Sequence[str], envelope: Envelope, end: Ending, name: Naming) -> Any:
         """What `end` makes of the data, edited where the parents lead."""
         part = envelope.part(self.side)
         if not parents:
@@ -134,36 +155,30 @@ class _Way:
             changed = after.part(self.side)
             return end(None if changed is part else changed, after.fault)
         if part.schema is None:
-            return self._member(envelope, part, parents, end)
-        return self._field(envelope, part, part.schema, parents, end)
+            return self._member(envelope, part, parents, end, name)
+        return self._field(envelope, part, parents, end, name)
 
     def _member(
-        self, envelope: Envelope, part: Part, parents: Sequence[str], end: Ending
-    ) -> Column:
-        from penstock.columns.let import let
-
-        def use(column: Column) -> Column:
+        self, envelope: Envelope, part: Part, parents: Sequence[str], end: Ending, name: Naming
+    ) -> Any:
+        def use(column: Column) -> Any:
             found = Part(column, None)
             given = require_map_or_null(envelope, found, NESTED_ACCESS)
 
-            def put_back(changed: Part | None, fault: Column) -> Column:
+            def put_back(changed: Part | None, fault: Column) -> Any:
                 whole = changed and _with_member(part, parents[0], found, changed)
                 return end(whole, fault)
 
-            return self.follow(parents[1:], given.with_part(self.side, found), put_back)
+            return self.follow(parents[1:], given.with_part(self.side, found), put_back, name)
 
-        return let(member(part, parents[0]).column, use)
+        return name(member(part, parents[0]).column, use)
 
     def _field(
-        self,
-        envelope: Envelope,
-        part: Part,
-        schema: Schema,
-        parents: Sequence[str],
-        end: Ending,
-    ) -> Column:
+        self, envelope: Envelope, part: Part, parents: Sequence[str], end: Ending, name: Naming
+    ) -> Any:
         from penstock.columns.faults import fail
 
+        schema = _known(part)
         present = part.column.isNotNull()
         if wrong := not_a_struct(schema, NESTED_ACCESS):
             return end(None, fail(envelope, present, wrong).fault)
@@ -175,19 +190,18 @@ class _Way:
         if wrong := not_a_struct(field.schema, NESTED_ACCESS):
             return end(None, fail(envelope, value.isNotNull(), wrong).fault)
 
-        def put_back(changed: Part | None, fault: Column) -> Column:
-            return end(changed and self._with_field(part, schema, field, changed), fault)
+        def put_back(changed: Part | None, fault: Column) -> Any:
+            return end(changed and self._with_field(part, field, changed), fault)
 
         # Its default has the form from before, and null has become the default already.
         inner = Part(value, replace(field.schema, default=None))
-        return self.follow(parents[1:], envelope.with_part(self.side, inner), put_back)
+        return self.follow(parents[1:], envelope.with_part(self.side, inner), put_back, name)
 
-    def _with_field(self, part: Part, schema: Schema, changed: Field, inner: Part) -> Part:
+    def _with_field(self, part: Part, changed: Field, inner: Part) -> Part:
         """The struct with another value, maybe of another schema, in one of its fields."""
-        if inner.schema is None:
-            return part
+        schema = _known(part)
         # A copy of a struct is not optional in Kafka, but what could be null still can.
-        inner_schema = replace(inner.schema, optional=changed.schema.optional)
+        inner_schema = replace(_known(inner), optional=changed.schema.optional)
         fields: list[Field] = []
         columns: list[tuple[str, Column]] = []
         for field in schema.fields:
@@ -197,6 +211,11 @@ class _Way:
             columns.append((field.name, old if same else inner.column))
         column = struct_of(part.column.isNotNull(), columns)
         return Part(column, replace(schema, fields=tuple(fields), default=None))
+
+
+def _known(part: Part) -> Schema:
+    assert part.schema is not None  # noqa: S101 - what has none goes by members
+    return part.schema
 
 
 def _with_member(part: Part, name: str, found: Part, changed: Part) -> Part:
