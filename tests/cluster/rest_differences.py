@@ -146,7 +146,7 @@ def _without_words(value: Json) -> Json:
 
 def _other_plugins(case: Case, theirs: Answer, ours: Answer) -> Pair:
     if case.path.startswith("/connector-plugins") and isinstance(ours.body, list):
-        more = [plugin for plugin in ours.body if _is_own(plugin.get("class", ""))]
+        more = [entry for entry in ours.body if "class" in entry and _is_own(entry["class"])]
         shown = [plugin for plugin in ours.body if plugin not in more]
         known = [plugin for plugin in theirs.body if plugin in shown]
         complete = "connectorsOnly=false" not in case.path

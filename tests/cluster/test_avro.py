@@ -22,7 +22,8 @@ AVRO = "io.confluent.connect.avro.AvroConverter"
 
 def avro(registry: SchemaRegistry) -> dict[str, str]:
     return {
-        "key.converter": "org.apache.kafka.connect.storage.StringConverter",
+        "key.converter": AVRO,
+        "key.converter.schema.registry.url": registry.url,
         "value.converter": AVRO,
         "value.converter.schema.registry.url": registry.url,
     }
@@ -88,12 +89,18 @@ def test_a_topic_whose_schema_evolves_keeps_its_order_and_bad_records_are_put_as
     old = AvroSerializer(client, order())
     new = AvroSerializer(client, order({"name": "note", "type": "string", "default": "-"}))
     context = SerializationContext(topic, MessageField.VALUE)
+
+    def is_new(number: int) -> bool:
+        """Long runs, which columns read, and short ones, which are read one by one."""
+        return number % 3 > 0 if number < 30 else number < 180
+
+    numbers = range(330)
     good = [
-        new({"id": number, "note": "n"}, context) if number % 3 else old({"id": number}, context)
-        for number in range(9)
+        new({"id": n, "note": "n"}, context) if is_new(n) else old({"id": n}, context)
+        for n in numbers
     ]
-    bad = [b"no magic", b"\0\x7f\xff\xff\xffxyz", good[1][:5], b""]
-    mixed = [each for pair in zip(good, [*bad, *[None] * 5], strict=True) for each in pair]
+    bad = [b"no magic", b"\0\x7f\xff\xff\xffxyz", good[1][:5], b"", good[100][:-1]]
+    mixed: list[bytes | None] = [*good[:10], *bad[:2], None, *good[10:100], *bad[2:], *good[100:]]
     topics.create(kafka, topic)
     topics.produce(kafka, topic, mixed)
 
@@ -107,17 +114,31 @@ def test_a_topic_whose_schema_evolves_keeps_its_order_and_bad_records_are_put_as
         "errors.deadletterqueue.context.headers.enable": "true",
     }
     worker.rest.create_running(unique("sink"), sink | avro(registry))
-    lines = [f"Struct{{id={n},note=n}}" if n % 3 else f"Struct{{id={n}}}" for n in range(9)]
-    expected = "".join(
-        f"{line}\n" + ("" if number < len(bad) else "null\n") for number, line in enumerate(lines)
-    ).encode()
+    lines = [f"Struct{{id={n},note=n}}" if is_new(n) else f"Struct{{id={n}}}" for n in numbers]
+    lines.insert(10, "null")
+    expected = "".join(f"{line}\n" for line in lines).encode()
     found = worker.rest.eventually(
         lambda: outbound.read_bytes() if outbound.exists() else b"",
         lambda data: len(data) >= len(expected),
     )
     assert found == expected
     # What no layout is known for is put aside first, broken data when it is read.
-    assert set(topics.await_values(kafka, dead, len(bad))) == set(bad)
+    letters = topics.await_values(kafka, dead, len(bad))
+    assert len(letters) == len(bad)
+    assert set(letters) == set(bad)
+
+
+def test_a_schema_that_the_registry_refuses_fails_the_task_in_its_words(
+    worker: PenstockWorker, registry: SchemaRegistry, tmp_path: Path, unique: Callable[[str], str]
+) -> None:
+    inbound, topic, name = tmp_path / "in.txt", unique("refused"), unique("source")
+    inbound.write_text("one\n")
+    registry.register(f"{topic}-value", order())
+    source = {"connector.class": "FileStreamSource", "file": str(inbound), "topic": topic}
+    worker.rest.create(name, source | avro(registry))
+    trace = worker.rest.await_trace(name)
+    assert f"can't register a schema under subject {topic}-value" in trace
+    assert "error code 409" in trace
 
 
 def test_a_registry_that_comes_late_is_waited_for(

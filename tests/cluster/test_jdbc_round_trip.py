@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from penstock.testing.databases import FreshDatabase
+from penstock.testing.registry import SchemaRegistry
 from penstock.testing.worker import PenstockWorker
 from tests.spark.connectors.jdbc.test_source_types import MARIADB, POSTGRESQL, Case
 
@@ -36,6 +37,7 @@ def there_and_back(
     database: FreshDatabase,
     columns: list[str],
     unique: Callable[[str], str],
+    converter: Mapping[str, str],
 ) -> None:
     prefix = unique("trip")
     source = {
@@ -54,8 +56,8 @@ def there_and_back(
         "table.name.format": "copied",
         "fields.whitelist": ",".join(["id", *columns]),
     }
-    worker.rest.create_running(f"{prefix}-source", {**source, **_JSON})
-    worker.rest.create_running(f"{prefix}-sink", {**sink, **_JSON})
+    worker.rest.create_running(f"{prefix}-source", {**source, **converter})
+    worker.rest.create_running(f"{prefix}-sink", {**sink, **converter})
     worker.rest.eventually(
         lambda: database.rows("SELECT COUNT(*) FROM copied"), lambda rows: rows == [("2",)]
     )
@@ -65,6 +67,15 @@ _JSON = {
     "value.converter": "org.apache.kafka.connect.json.JsonConverter",
     "value.converter.schemas.enable": "true",
 }
+
+
+def with_registry(kind: str, registry: SchemaRegistry) -> dict[str, str]:
+    return {
+        "value.converter": kind,
+        "value.converter.schema.registry.url": registry.url,
+        # Protobuf can't tell null from zero otherwise.
+        "value.converter.optional.for.nullables": "true",
+    }
 
 
 def create(database: FreshDatabase, cases: Mapping[str, Case]) -> None:
@@ -102,14 +113,22 @@ def test_mariadb(
     cases = {name: case for name, case in MARIADB.items() if name not in NO_TIME_OF_DAY}
     create(mariadb, cases)
     columns = [name for name in cases if name not in MARIADB_ONE_WAY]
-    there_and_back(worker, mariadb, columns, unique)
+    there_and_back(worker, mariadb, columns, unique, _JSON)
     assert losses(mariadb, columns, "{}", "<=>") == MARIADB_LOSSES
 
 
+@pytest.mark.parametrize("converter", ["Json", "Avro", "Protobuf", "JsonSchema"])
 def test_postgresql(
-    worker: PenstockWorker, postgresql: FreshDatabase, unique: Callable[[str], str]
+    worker: PenstockWorker,
+    postgresql: FreshDatabase,
+    registry: SchemaRegistry,
+    unique: Callable[[str], str],
+    converter: str,
 ) -> None:
-    create(postgresql, POSTGRESQL)
-    columns = [name for name in POSTGRESQL if name not in POSTGRESQL_ONE_WAY]
-    there_and_back(worker, postgresql, columns, unique)
+    # Protobuf's timestamps end with the year 9999.
+    cases = {n: case for n, case in POSTGRESQL.items() if n != "inf" or converter != "Protobuf"}
+    create(postgresql, cases)
+    columns = [name for name in cases if name not in POSTGRESQL_ONE_WAY]
+    keys = _JSON if converter == "Json" else with_registry(converter, registry)
+    there_and_back(worker, postgresql, columns, unique, keys)
     assert losses(postgresql, columns, "{}::text", "IS NOT DISTINCT FROM") == POSTGRESQL_LOSSES

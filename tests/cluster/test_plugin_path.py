@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
@@ -34,6 +36,9 @@ class Shout(RecordTransformation):
         return record.replace(value=record.value.upper() + marks(self.config.mark))
 '''
 MARKS = "def marks(mark):\n    return mark * {times}\n"
+
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "plugins" / "insert_uuid.py"
 
 
 def lines(file: Path) -> list[str]:
@@ -88,7 +93,7 @@ def test_a_plugin_comes_changes_and_another_is_broken(
     topics.produce(kafka, topic, [b"three"])
     worker.rest.eventually(lambda: lines(file), lambda got: len(got) >= 3)
     assert lines(file)[-1] == "THREE?"
-    worker.rest.restart(name, "?includeTasks=true")
+    assert worker.rest.restart(name, "includeTasks=true").status_code == 202
     worker.rest.await_running(name)
     topics.produce(kafka, topic, [b"four"])
     worker.rest.eventually(lambda: lines(file), lambda got: len(got) >= 4)
@@ -113,3 +118,33 @@ def test_a_plugin_comes_changes_and_another_is_broken(
     worker.rest.eventually(lambda: lines(file), lambda got: len(got) >= 5)
     assert lines(file)[-1] == "FIVE??"
     assert worker.rest.states(name) == ["RUNNING", "RUNNING"]
+
+
+def test_the_example_in_a_source(
+    worker: PenstockWorker,
+    kafka: str,
+    dropped_plugins: Path,
+    tmp_path: Path,
+    unique: Callable[[str], str],
+) -> None:
+    (dropped_plugins / EXAMPLE.name).write_text(EXAMPLE.read_text())
+    file, topic = tmp_path / "in.txt", unique("uuids")
+    file.write_text("one\ntwo\n")
+    config = {
+        "connector.class": "FileStreamSource",
+        "file": str(file),
+        "topic": topic,
+        "value.converter": "org.apache.kafka.connect.json.JsonConverter",
+        "value.converter.schemas.enable": "false",
+        "transforms": "hoist,column,record",
+        "transforms.hoist.type": "org.apache.kafka.connect.transforms.HoistField$Value",
+        "transforms.hoist.field": "line",
+        "transforms.column.type": "com.github.cjmatta.kafka.connect.smt.InsertUuid$Value",
+        "transforms.record.type": "insert_uuid.RecordInsertUuidValue",
+        "transforms.record.uuid.field.name": "other",
+    }
+    worker.rest.create_running(unique("uuids"), config)
+    found = [json.loads(value or b"") for value in topics.await_values(kafka, topic, 2)]
+    assert [record.pop("line") for record in found] == ["one", "two"]
+    uuids = {UUID(text) for record in found for text in record.values()}
+    assert len(uuids) == 4

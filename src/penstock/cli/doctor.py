@@ -24,11 +24,8 @@ _SPARK_SECONDS = 120
 _DEFAULT_LISTENERS = "http://127.0.0.1:8083"
 
 _SPARK_JOB = """
-from penstock.jars import classpath
-from penstock.java import find_java
 from penstock.plan.session import SparkEngine
-settings = {"spark.master": "local[1]"}
-engine = SparkEngine(settings, jars=classpath("spark"), java_home=find_java().path)
+engine = SparkEngine({"spark.master": "local[1]"})
 session = engine.session()
 assert session.range(10).count() == 10
 print(session.version)

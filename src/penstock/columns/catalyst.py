@@ -166,13 +166,20 @@ def _item(tree: Any) -> Star | Item:
     raise ConfigError(f"{tree.child().sql()} has no name: give it one with AS")
 
 
-def _resolved(tree: Any, resolve: Resolve) -> Any:
-    if _kind(tree) == "UnresolvedAttribute":
-        return _utilities().expression(resolve(tuple(_all(tree.nameParts())))._jc)  # noqa: SLF001
+def _resolved(tree: Any, resolve: Resolve, bound: frozenset[str] = frozenset()) -> Any:
+    """`bound`: the arguments of the functions (x -> …) around it."""
+    if _kind(tree) in _NAMES:
+        path = tuple(_all(tree.nameParts()))
+        if path[0].lower() in bound:
+            return tree
+        return _utilities().expression(resolve(path)._jc)  # noqa: SLF001
+    if _kind(tree) == "LambdaFunction":
+        arguments = [argument.nameParts().head().lower() for argument in _all(tree.arguments())]
+        bound = bound.union(arguments)
     children = _all(tree.children())
     if not children:
         return tree
-    changed = [_resolved(child, resolve) for child in children]
+    changed = [_resolved(child, resolve, bound) for child in children]
     return tree.withNewChildren(_jvm().PythonUtils.toSeq(changed))
 
 
@@ -180,6 +187,8 @@ def _told(plan: Any) -> str:
     return _NODES.get(_kind(plan), str(plan.nodeName()))
 
 
+# Inside x -> … Spark's parser takes every name for an argument at first.
+_NAMES: Final = ("UnresolvedAttribute", "UnresolvedNamedLambdaVariable")
 _NODES: Final = {
     "Aggregate": "GROUP BY, or an aggregate,",
     "UnresolvedHaving": "HAVING",

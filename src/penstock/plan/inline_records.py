@@ -139,12 +139,16 @@ def decoded_frame(
 ) -> Typed | None:
     """As decoded_frames(), for records that should all have these schemas.
 
-    None if one of them has not, is faulty, or has data without a schema: that is for columns.
+    None if one of them has not, is faulty, has data without a schema, or a Decimal with more
+    digits than its schema: that is for columns.
     """
     decoded = [_Decoded.of(record, converters, retry) for record in records]
     if not all(each.fits(*schemas) for each in decoded):
         return None
-    typed = _typed(session, decoded, *schemas)
+    try:
+        typed = _typed(session, decoded, *schemas)
+    except pa.ArrowInvalid:
+        return None
     return Typed(typed.frame, *schemas, clean=True)
 
 

@@ -70,8 +70,10 @@ LAUNCH_SETTINGS: Final = frozenset(
 JAVA_OPTIONS: Final = (
     "-XX:+UseSerialGC -Xss512k -XX:ReservedCodeCacheSize=96m -XX:MaxMetaspaceSize=320m"
     " -Djava.net.preferIPv4Stack=true"
-    # Broken bytes may say that a text of gigabytes follows: Avro must not take room for it.
-    " -Dorg.apache.avro.limits.string.maxLength=134217728"
+)
+#: Broken bytes may say that a text of gigabytes follows: Avro must not take room for it.
+AVRO_LIMITS: Final = (
+    "-Dorg.apache.avro.limits.string.maxLength=134217728"
     " -Dorg.apache.avro.limits.bytes.maxLength=134217728"
     " -Dorg.apache.avro.limits.collectionItems.maxLength=16777216"
 )
@@ -217,8 +219,10 @@ class SparkEngine:
         settings["spark.jars"] = ",".join(jars)
         given = settings.get("spark.driver.extraJavaOptions", "")
         logging_file = Path(__file__).with_name("log4j2.properties")
-        options = f"{JAVA_OPTIONS} -Dlog4j2.configurationFile=file:{logging_file} {given}"
-        settings["spark.driver.extraJavaOptions"] = options.strip()
+        own = f"{JAVA_OPTIONS} {AVRO_LIMITS} -Dlog4j2.configurationFile=file:{logging_file}"
+        settings["spark.driver.extraJavaOptions"] = f"{own} {given}".strip()
+        given = settings.get("spark.executor.extraJavaOptions", "")
+        settings["spark.executor.extraJavaOptions"] = f"{AVRO_LIMITS} {given}".strip()
         return settings
 
     def _lost_soon(self) -> bool:

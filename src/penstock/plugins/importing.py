@@ -15,7 +15,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import TypeGuard, TypeVar
 
-from penstock.api.plugin import Plugin
+from penstock.api.plugin import Plugin, PluginKind
+from penstock.config import Config
 from penstock.errors import PenstockError, PluginError
 from penstock.plugins.units import Unit
 
@@ -95,7 +96,7 @@ def _own_module(name: str, unit: Unit) -> ModuleType:
 
 def _is_from(module: ModuleType, root: Path) -> bool:
     file = getattr(module, "__file__", None)
-    return file is not None and Path(file).absolute().is_relative_to(root)
+    return file is not None and Path(file).resolve().is_relative_to(root.resolve())
 
 
 def forget(unit: Unit) -> None:
@@ -122,6 +123,26 @@ def is_plugin(value: object) -> TypeGuard[type[Plugin]]:
         and hasattr(value, "kind")
         and not inspect.isabstract(value)
     )
+
+
+def checked(plugin: type[Plugin]) -> type[Plugin]:
+    """The plugin, if the list of plugins can hold it.
+
+    Raises:
+        PluginError: one of its attributes is not what it has to be.
+    """
+    config: object = plugin.Config
+    rules = {
+        "kind": isinstance(plugin.kind, PluginKind),
+        "Config": inspect.isclass(config) and issubclass(config, Config),
+        "version": plugin.version is None or isinstance(plugin.version, str),
+        "java_name": isinstance(plugin.class_name(), str),
+    }
+    for name, kept in rules.items():
+        if not kept:
+            wrong = getattr(plugin, name, None)
+            raise PluginError(f"{plugin.__qualname__}: its {name} can't be {wrong!r}")
+    return plugin
 
 
 def imported(name: str) -> ModuleType | None:

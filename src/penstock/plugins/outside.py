@@ -11,7 +11,7 @@ import importlib.metadata
 import logging
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -19,7 +19,15 @@ from typing import Final
 
 from penstock.api.plugin import Plugin
 from penstock.errors import PluginError
-from penstock.plugins.importing import forget, guarded, import_unit, is_plugin, plugins_in
+from penstock.plugins.builtin import BUILT_IN
+from penstock.plugins.importing import (
+    checked,
+    forget,
+    guarded,
+    import_unit,
+    is_plugin,
+    plugins_in,
+)
 from penstock.plugins.units import ENTRY_POINTS, Listing, Unit, list_units
 
 log = logging.getLogger(__name__)
@@ -114,8 +122,8 @@ class OutsidePlugins:
     def _load(self, unit: Unit) -> _Loaded:
         try:
             modules = import_unit(unit)
-            self._check_names(modules)
-            plugins = tuple(dict.fromkeys(each for module in modules for each in _own(module)))
+            plugins = guarded(lambda: _own_plugins(modules), unit.root)
+            self._check_names(plugins)
         except PluginError as error:
             broken = Broken(unit.name, str(unit.path), str(error))
             log.warning("%s", broken)
@@ -125,19 +133,25 @@ class OutsidePlugins:
             log.info("Plugins in %s: %s", unit.path, shown)
         return _Loaded(unit, tuple(module.__name__ for module in modules), plugins)
 
-    def _check_names(self, modules: Iterable[ModuleType]) -> None:
-        for module in modules:
-            for other in self._loaded.values():
-                if module.__name__ in other.modules:
-                    raise PluginError(f"{other.unit.path} has a module {module.__name__} already")
+    def _check_names(self, plugins: Iterable[type[Plugin]]) -> None:
+        taken = {info.name: "Penstock" for info in BUILT_IN}
+        taken |= {plugin.class_name(): "an installed package" for plugin in self._installed.plugins}
+        for loaded in self._loaded.values():
+            taken |= {plugin.class_name(): str(loaded.unit.path) for plugin in loaded.plugins}
+        for name in (plugin.class_name() for plugin in plugins):
+            if name in taken:
+                raise PluginError(f"{taken[name]} has a plugin {name} already")
 
 
-def _own(module: ModuleType) -> Iterator[type[Plugin]]:
-    """The plugins of a module that it did not import from somewhere else."""
-    top = module.__name__.partition(".")[0]
-    for plugin in plugins_in(module):
-        if plugin.__module__.partition(".")[0] == top:
-            yield plugin
+def _own_plugins(modules: Iterable[ModuleType]) -> tuple[type[Plugin], ...]:
+    """The plugins of modules that these did not import from somewhere else."""
+    own = [
+        checked(plugin)
+        for module in modules
+        for plugin in plugins_in(module)
+        if plugin.__module__.partition(".")[0] == module.__name__.partition(".")[0]
+    ]
+    return tuple(dict.fromkeys(own))
 
 
 def _names(unit: Unit, name: str) -> bool:
@@ -196,14 +210,17 @@ class _Installed:
     def _load(self, entry: importlib.metadata.EntryPoint) -> None:
         self._broken.pop(entry.value, None)
         try:
-            found = guarded(entry.load)
+            self._found[entry.value] = guarded(lambda: _named_by(entry))
         except PluginError as error:
             broken = Broken(entry.name, f"entry point {entry.value}", str(error))
             log.warning("%s", broken)
             self._broken[entry.value] = broken
-            return
-        members = plugins_in(found) if isinstance(found, ModuleType) else [found]
-        self._found[entry.value] = tuple(member for member in members if is_plugin(member))
+
+
+def _named_by(entry: importlib.metadata.EntryPoint) -> tuple[type[Plugin], ...]:
+    found = entry.load()
+    members = plugins_in(found) if isinstance(found, ModuleType) else [found]
+    return tuple(checked(member) for member in members if is_plugin(member))
 
 
 def _stamp_of_packages() -> tuple[tuple[str, int], ...]:

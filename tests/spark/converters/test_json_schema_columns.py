@@ -25,7 +25,7 @@ from penstock.data.schema import (
     time_schema,
     timestamp_schema,
 )
-from penstock.errors import ConfigError, DataError
+from penstock.errors import DataError
 from penstock.testing.registry import SchemaRegistry
 from tests.spark.converters.comparing import difference
 from tests.spark.converters.generate import Generator
@@ -229,11 +229,3 @@ def _read_one(converter: Any, raw: bytes) -> Any:
         return converter.decode_one(raw).value
     except DataError as error:
         return str(error)
-
-
-@pytest.mark.parametrize(
-    ("key", "value"), [("json.fail.invalid.schema", "true"), ("decimal.format", "hex")]
-)
-def test_what_is_not_supported_is_refused(bench: RegistryBench, key: str, value: str) -> None:
-    with pytest.raises(ConfigError, match=key):
-        bench.converter(**{key: value})

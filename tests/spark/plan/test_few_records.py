@@ -9,7 +9,7 @@ import pytest
 
 from penstock.converters.json.converter import JsonConverter
 from penstock.converters.text import StringConverter
-from penstock.data.schema import OPTIONAL_STRING_SCHEMA, Schema, SchemaType
+from penstock.data.schema import OPTIONAL_STRING_SCHEMA, Schema, SchemaType, decimal_schema
 from penstock.kafka.clients.group_consumer import RawRecord
 from penstock.plan.chain import Chain
 from penstock.plan.inline_records import decoded_frame, raw_frame
@@ -68,6 +68,21 @@ def test_one_that_is_odd_sends_all_to_the_columns(
     spark: SparkSession, strings_and_json: Converters, odd: bytes
 ) -> None:
     assert few(spark, strings_and_json, [record(0, ENVELOPE % b"7"), record(1, odd)]) is None
+
+
+def test_a_decimal_that_no_column_holds_sends_all_to_the_columns(
+    spark: SparkSession, strings_and_json: Converters
+) -> None:
+    schema = decimal_schema(2)
+    name = b'"bytes","name":"org.apache.kafka.connect.data.Decimal","version":1'
+    envelope = ENVELOPE.replace(b'"int64"', name + b',"parameters":{"scale":"2"}')
+    records = [record(0, envelope % b"1.5"), record(1, envelope % b"1.555")]
+
+    def found(some: Sequence[RawRecord]) -> Typed | None:
+        return decoded_frame(spark, some, strings_and_json, (OPTIONAL_STRING_SCHEMA, schema))
+
+    assert found(records[:1]) is not None
+    assert found(records) is None
 
 
 def test_rows_are_clean_only_until_a_transformation(

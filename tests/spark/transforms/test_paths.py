@@ -148,18 +148,14 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_with_schema(spark: SparkSession, name: str) -> None:
     case = CASES[name]
-    found = Transformed(spark, case.name, case.config, [ANN, None], RECORD)
-    assert found.faults == [None, None]
-    assert found.values == [case.ann, None]
+    found = Transformed(spark, case.name, case.config, [ANN, BOB, None], RECORD)
+    assert found.faults == [None] * 3
     assert found.value_schema == case.schema
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_an_optional_parent_that_is_null_stays_null(spark: SparkSession, name: str) -> None:
-    case = CASES[name]
-    found = Transformed(spark, case.name, case.config, [BOB], RECORD)
-    assert found.faults == [None]
-    assert found.values[0]["user"]["address" if name != "renames" else "when"] is None
+    ann, bob, nothing = found.values
+    assert ann == case.ann
+    # What is optional and null stays so.
+    assert bob["user"]["address"] is None
+    assert nothing is None
 
 
 @pytest.mark.parametrize("name", CASES)

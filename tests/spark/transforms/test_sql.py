@@ -225,6 +225,50 @@ def test_a_predicate_before_several_outputs(spark: SparkSession) -> None:
     ]
 
 
+def test_names_as_sql_finds_them(spark: SparkSession) -> None:
+    item = struct_schema(Field("a", NUMBER))
+    schema = struct_schema(
+        Field("xs", Schema(SchemaType.ARRAY, value_schema=item)),
+        Field("m", Schema(SchemaType.MAP, key_schema=Schema(SchemaType.STRING), value_schema=TEXT)),
+        Field("a.b", NUMBER),
+        Field("_topic", TEXT),
+        Field("Upper", NUMBER),
+        Field("record", NUMBER),
+    )
+    value = {
+        "xs": [{"a": 1}, {"a": 2}],
+        "m": {"k": "v"},
+        "a.b": 3,
+        "_topic": "mine",
+        "Upper": 4,
+        "record": 5,
+    }
+    query = """
+        SELECT transform(xs, x -> x.a + `a.b`) AS sums, xs[1].a AS second, m.k AS mk,
+          m["no"] AS none, `a.b`, _value._topic AS inner_topic, _topic AS outer_topic,
+          upper + 0 AS up
+        FROM record
+    """
+    found = Queried(spark, query, [value], schema)
+    assert found.faults == [None]
+    assert found.values == [
+        {
+            "sums": [4, 5],
+            "second": 2,
+            "mk": "v",
+            "none": None,
+            "a.b": 3,
+            "inner_topic": "mine",
+            "outer_topic": "orders",
+            "up": 4,
+        }
+    ]
+    found = Queried(
+        spark, "SELECT r.*, r.record AS n, r.xs[0].a AS x FROM record r", [value], schema
+    )
+    assert found.values == [{**value, "n": 5, "x": 1}]
+
+
 def test_tombstones(spark: SparkSession) -> None:
     found = Queried(spark, "SELECT id, 1 AS n FROM record", [ANN, None])
     assert found.values == [{"id": 1, "n": 1}, None]
@@ -281,6 +325,10 @@ def test_without_schema(spark: SparkSession) -> None:
         ("SELECT NULL AS x FROM record", "column x of the query is of type void"),
         ("SELECT parse_json(name) AS x FROM record", "column x of the query is of type variant"),
         ("SELECT id, name AS _value FROM record", "_value is the whole value"),
+        ("SELECT id AS _topic FROM record", "_topic must be a text: CAST(… AS STRING) AS _topic"),
+        ("SELECT name AS _partition FROM record", "_partition must be a whole number"),
+        ("SELECT name AS _timestamp FROM record", "_timestamp must be a timestamp"),
+        ("SELECT name AS _headers FROM record", "_headers must be a map of texts"),
     ],
 )
 def test_what_records_of_this_schema_cant_give(spark: SparkSession, query: str, wrong: str) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -61,3 +62,10 @@ def test_the_exit_status_counts_what_is_wrong(
     printed = capsys.readouterr().out
     assert "WRONG  Java     no Java; install one" in printed
     assert "1 to fix." in printed
+
+
+def test_broken_plugins_are_something_to_fix(tmp_path: Path) -> None:
+    assert doctor._plugins({"plugin.path": str(tmp_path)}).startswith("0 besides the ")
+    (tmp_path / "doctor_demo_sick.py").write_text("1 / 0")
+    with pytest.raises(SetupError, match=r"Plugin doctor_demo_sick .*ZeroDivisionError.*line 1"):
+        doctor._plugins({"plugin.path": str(tmp_path)})

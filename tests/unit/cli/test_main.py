@@ -22,22 +22,24 @@ def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+COMMANDS = (
+    "standalone", "distributed", "up", "kafka", "preview", "plugins", "dlq", "doctor", "demo",
+)  # fmt: skip
+
+
 def test_version() -> None:
     assert run("--version").stdout == f"penstock {penstock.__version__}\n"
 
 
 def test_help_has_every_command_and_examples() -> None:
     text = run("--help").stdout
-    for command in ("standalone", "distributed", "up", "kafka", "doctor", "demo", "dlq"):
+    for command in COMMANDS:
         assert f"\n  {command} " in text
     assert "penstock distributed worker.properties" in text
     assert "curl localhost:8083/connectors" in text
 
 
-@pytest.mark.parametrize(
-    "command",
-    ["standalone", "distributed", "up", "kafka", "doctor", "demo", "dlq", "dlq list", "dlq show"],
-)
+@pytest.mark.parametrize("command", [*COMMANDS, "dlq list", "dlq show", "dlq replay"])
 def test_every_command_has_help(command: str) -> None:
     result = run(*command.split(), "--help")
     assert result.returncode == 0
@@ -74,3 +76,22 @@ def test_a_property_without_a_value_is_refused(tmp_path: Path) -> None:
     result = run("kafka", "--data-dir", str(tmp_path), "-p", "num.partitions")
     assert result.returncode == 2
     assert "KEY=VALUE" in result.stderr
+
+
+def test_plugins_are_listed_and_broken_ones_told(tmp_path: Path) -> None:
+    folder = tmp_path / "plugins"
+    folder.mkdir()
+    example = Path(__file__).parents[3] / "examples" / "plugins" / "insert_uuid.py"
+    (folder / "insert_uuid.py").write_text(example.read_text())
+    properties = tmp_path / "worker.properties"
+    properties.write_text(f"plugin.path={folder}\n")
+    result = run("plugins", str(properties))
+    assert result.returncode == 0
+    assert "transformation    1.0      insert_uuid.RecordInsertUuidKey\n" in result.stdout
+    assert "com.github.cjmatta.kafka.connect.smt.InsertUuid$Value\n" in result.stdout
+    assert "_InsertUuid" not in result.stdout
+    (folder / "sick.py").write_text("1 / 0")
+    result = run("plugins", str(properties))
+    assert result.returncode == 1
+    assert f"Plugin sick ({folder / 'sick.py'}) can't be loaded: ZeroDivisionError" in result.stderr
+    assert "insert_uuid.RecordInsertUuidKey" in result.stdout

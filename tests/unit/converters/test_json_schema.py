@@ -7,9 +7,12 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from penstock.converters.json import document
+from penstock.converters.json.decode import PayloadKernel
+from penstock.converters.json.read import JsonReader
 from penstock.converters.json_schema.data import JsonSchemaReader, JsonSchemaWriter
 from penstock.converters.json_schema.documents import Documents
 from penstock.converters.json_schema.from_connect import json_schema_text
@@ -358,3 +361,38 @@ def test_an_alternative_for_nothing() -> None:
     assert read({"x": 1, "y": 2}).values[f"{ONE_OF}.field.1"].values == {"x": 1.0}
     with pytest.raises(DataError, match="Did not find matching oneof field"):
         read(True)
+
+
+@pytest.mark.parametrize(
+    ("reader", "null", "good"),
+    [
+        (JsonReader, b"[[null,1]]", b"[[3,4]]"),
+        (JsonSchemaReader, b'[{"key":null,"value":1}]', b'[{"key":3,"value":4}]'),
+    ],
+)
+def test_a_null_key_is_the_fault_of_its_row(
+    reader: type[JsonReader], null: bytes, good: bytes
+) -> None:
+    schema = _map(INT32.as_optional(), INT32)
+    kernel = PayloadKernel(schema, tag=b"", replace_null=True, decimal_numbers=False, reader=reader)
+    assert kernel(pa.array([null, good], pa.binary())).to_pylist() == [
+        {"data": None, "error": "A map with a null key can't be held in columns"},
+        {"data": [(3, 4)], "error": None},
+    ]
+
+
+def test_structs_as_keys_are_for_columns() -> None:
+    schema = _map(POINT, INT32)
+    raws = [
+        b'[{"key":{"x":1},"value":2},{"key":{"x":1},"value":3}]',
+        b'[{"key":{"x":2},"value":4}]',
+    ]
+    kernel = PayloadKernel(
+        schema, tag=b"", replace_null=True, decimal_numbers=False, reader=JsonSchemaReader
+    )
+    assert kernel(pa.array(raws, pa.binary())).field("data").to_pylist() == [
+        [({"x": 1.0}, 3)],
+        [({"x": 2.0}, 4)],
+    ]
+    with pytest.raises(DataError, match="only be held in columns"):
+        JsonSchemaReader(replace_null=True).compile(schema)(document.parse(raws[1]))

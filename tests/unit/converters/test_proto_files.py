@@ -183,6 +183,11 @@ def test_indexes_that_are_none(raw: bytes) -> None:
         read_indexes(raw)
 
 
+def test_names_that_only_differ_in_json() -> None:
+    schema = ProtoSchema.parse("message M { optional int32 a_b = 1; optional int32 aB = 2; }", {})
+    assert len(schema.message((0,)).descriptor().fields) == 2
+
+
 def test_indexes_count_declared_messages_as_java_does() -> None:
     text = """message M { map<string, int32> m = 1; message A { } message B { } }"""
     schema = ProtoSchema.parse(f'syntax = "proto3"; {text}', {})

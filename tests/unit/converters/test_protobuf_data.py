@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from google.protobuf import message_factory
 
+from penstock.columns.single import array_of, value_of
 from penstock.converters.protobuf.decode import DecodeKernel
 from penstock.converters.protobuf.encode import EncodeKernel
 from penstock.converters.protobuf.files import MessageType, ProtoSchema
@@ -16,7 +17,6 @@ from penstock.converters.protobuf.from_connect import proto_file
 from penstock.converters.protobuf.options import UNION, ProtobufOptions
 from penstock.converters.protobuf.print_file import proto_text
 from penstock.converters.protobuf.to_connect import connect_schema
-from penstock.converters.protobuf.values import array_of, value_of
 from penstock.data.schema import (
     Field,
     Schema,
@@ -155,6 +155,49 @@ def test_defaults_stand_for_null() -> None:
     assert _there_and_back(schema, *rows) == [{"s": "d"}, {"s": "x"}]
 
 
+def test_parts_of_larger_arrays() -> None:
+    inner = struct_schema(Field("n", Schema(SchemaType.INT32)))
+    schema = struct_schema(
+        Field("s", Schema(SchemaType.STRING, optional=True, default="d")),
+        Field("l", Schema(SchemaType.ARRAY, value_schema=inner, optional=True)),
+        Field("m", Schema(SchemaType.MAP, key_schema=STRING, value_schema=inner, optional=True)),
+    )
+    rows = [
+        {"s": None, "l": [Struct(inner, {"n": n})] * n, "m": {"k": Struct(inner, {"n": n})}}
+        for n in range(5)
+    ]
+    kernel = EncodeKernel(schema, _message(schema), ProtobufOptions())
+    whole = array_of(schema, [Struct(schema, row) for row in rows])
+    raws = kernel(whole.slice(2, 2)).field("data").to_pylist()
+    assert _read(_message(schema), *raws) == [
+        {"s": "d", "l": [{"n": n}] * n, "m": {"k": {"n": n}}} for n in (2, 3)
+    ]
+    empty = {"s": "", "l": None, "m": None}
+    assert _there_and_back(schema, Struct(schema, empty), None) == [
+        {"s": "", "l": [], "m": {}},
+        None,
+    ]
+    assert _there_and_back(schema, None) == [None]
+    assert _there_and_back(schema) == []
+
+
+def test_defaults_of_containers() -> None:
+    schema = struct_schema(
+        Field("l", Schema(SchemaType.ARRAY, value_schema=STRING, optional=True, default=["d"])),
+        Field(
+            "m",
+            Schema(SchemaType.MAP, key_schema=STRING, value_schema=STRING, default={"k": "v"}),
+        ),
+    )
+    rows = [Struct(schema, {"l": None, "m": None}), Struct(schema, {"l": [], "m": {}})]
+    assert _there_and_back(schema, *rows) == [{"l": ["d"], "m": {"k": "v"}}, {"l": [], "m": {}}]
+
+
+def test_a_name_that_a_cast_left() -> None:
+    schema = struct_schema(Field("t", Schema(SchemaType.STRING, name=timestamp_schema().name)))
+    assert _there_and_back(schema, Struct(schema, {"t": "x"})) == [{"t": "x"}]
+
+
 def test_a_fault_is_that_of_its_row() -> None:
     schema = struct_schema(
         Field("s", STRING),
@@ -198,6 +241,22 @@ def test_unset_fields_of_proto2() -> None:
     assert _read(message, b"", optional_for_proto2=False) == [{"s": "d"}]
 
 
+def test_texts_of_proto2_that_are_no_utf8() -> None:
+    message = _proto("message M { optional string s = 1; repeated string r = 2; }")
+    assert _read(message, b"\x0a\x01\xff\x12\x01a\x12\x01\xfe") == [
+        {"s": "\ufffd", "r": ["a", "\ufffd"]}
+    ]
+
+
+def test_a_number_that_an_enum_of_proto2_has_not() -> None:
+    message = _proto("message M { optional E e = 1; enum E { A = 1; } }")
+    schema = connect_schema(message.descriptor(), ProtobufOptions(int_for_enums=True))
+    values = [Struct(schema, {"e": number}) for number in (1, 5)]
+    rows = EncodeKernel(schema, message, ProtobufOptions())(array_of(schema, values)).to_pylist()
+    assert rows[0] == {"data": b"\x08\x01", "error": None}
+    assert rows[1]["error"] == "The Protobuf message M refuses it: invalid enumerator 5"
+
+
 def test_dates_that_there_are_not() -> None:
     message = _proto(
         'syntax = "proto3"; import "google/type/date.proto"; import "google/type/timeofday.proto";'
@@ -231,6 +290,26 @@ def test_decimals_of_other_scales() -> None:
     assert read[3].startswith("A Decimal of scale 3 can't be held as one of scale 2")
     assert read[4].startswith("A Decimal of scale 2 can't be held")
     assert read[5] == "-0.07"
+
+
+def test_a_null_key_is_the_fault_of_its_row() -> None:
+    message = _proto(
+        'syntax = "proto3"; message M { repeated XEntry m = 1;'
+        " message XEntry { optional int32 key = 1; int32 value = 2; } }"
+    )
+    rows: list[list[tuple[int | None, int]]] = [
+        [(1, 2), (3, 4), (1, 5)],
+        [(None, 1), (2, 3)],
+        [(6, 7)],
+        [],
+    ]
+    raws = [_bytes(message, m=[{"key": key, "value": value} for key, value in row]) for row in rows]
+    assert _read(message, *raws) == [
+        {"m": {1: 5, 3: 4}},
+        "The map m has a null key",
+        {"m": {6: 7}},
+        {"m": {}},
+    ]
 
 
 def test_oneofs_enums_and_unsigned_numbers() -> None:

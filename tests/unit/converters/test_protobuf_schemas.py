@@ -267,7 +267,7 @@ def test_optional_and_not() -> None:
     assert flags == {
         "scrub_invalid_names": [True, True, True, True],
         "optional_for_nullables": [False, True, True, True],
-        "wrapper_for_nullables": [False, False, True, True],
+        "wrapper_for_nullables": [False, True, True, True],
     }
 
 

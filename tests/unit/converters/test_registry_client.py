@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import base64
 import json
+import socket
+import ssl
+import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,11 +27,15 @@ Answer = tuple[int, Any]
 class Server:
     """Answers requests by path, and remembers their headers and bodies."""
 
-    def __init__(self, answers: dict[str, Answer], user: str | None) -> None:
+    def __init__(
+        self, answers: dict[str, Answer], user: str | None, tls: ssl.SSLContext | None
+    ) -> None:
         self.seen: list[tuple[str, str, dict[str, str], Any]] = []
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler(answers, user))
         self._http.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._http.server_port}"
+        if tls is not None:
+            self._http.socket = tls.wrap_socket(self._http.socket, server_side=True)
+        self.url = f"http{'s' if tls else ''}://127.0.0.1:{self._http.server_port}"
         self._thread = threading.Thread(target=self._http.serve_forever, daemon=True)
 
     @contextmanager
@@ -64,8 +72,10 @@ class Server:
 
 
 @contextmanager
-def server(answers: dict[str, Answer], user: str | None = None) -> Iterator[Server]:
-    with Server(answers, user).running() as found:
+def server(
+    answers: dict[str, Answer], user: str | None = None, tls: ssl.SSLContext | None = None
+) -> Iterator[Server]:
+    with Server(answers, user, tls).running() as found:
         yield found
 
 
@@ -98,6 +108,47 @@ def test_the_user_stands_in_the_key_or_in_the_url() -> None:
 def test_a_token_is_sent() -> None:
     with server(STRING, "Bearer abc") as found:
         assert client(found.url, bearer_auth_token="abc").by_id(7).text == '"string"'
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A private key and its certificate in one PEM file."""
+    directory = tmp_path_factory.mktemp("tls")
+    key, own, both = (directory / name for name in ("k.pem", "c.pem", "both.pem"))
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", own,
+         "-days", "1", "-subj", "/CN=registry", "-addext", "subjectAltName=IP:127.0.0.1"],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    both.write_text(key.read_text() + own.read_text())
+    return both
+
+
+def test_tls_with_a_certificate_on_both_sides(certificate: Path) -> None:
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=str(certificate))
+    context.load_cert_chain(certificate)
+    context.verify_mode = ssl.CERT_REQUIRED
+    trust = {
+        "schema_registry_ssl_truststore_location": str(certificate),
+        "schema_registry_ssl_truststore_type": "PEM",
+    }
+    own = {
+        "schema_registry_ssl_keystore_location": str(certificate),
+        "schema_registry_ssl_keystore_type": "PEM",
+    }
+    with server(STRING, tls=context) as found:
+        assert client(found.url, **trust, **own).by_id(7).text == '"string"'
+        with pytest.raises(ServiceAwayError):
+            client(found.url, **trust).by_id(7)
+        with pytest.raises(ConfigError, match=r"certificate.*ssl\.truststore"):
+            client(found.url, **own).by_id(7)
+
+
+def test_a_registry_that_does_not_answer_is_away() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(ServiceAwayError, match="timed out"):
+            client(url, http_read_timeout_ms="200").by_id(7)
 
 
 def test_the_next_address_is_asked_when_one_is_away_or_in_trouble() -> None:
@@ -159,6 +210,7 @@ def test_references_come_with_the_schema_that_has_them() -> None:
     ("key", "value", "words"),
     [
         ("schema.registry.url", "", "schema.registry.url"),
+        ("schema.registry.url", "http://a:1,localhost:8081", "must be http://host:port"),
         ("basic.auth.credentials.source", "SASL_INHERIT", "must be one of: URL, USER_INFO"),
         ("value.subject.name.strategy", "com.acme.Mine", "must be one of TopicNameStrategy"),
         ("use.latest.with.metadata", "a=b", "not supported"),

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from penstock.errors import NotFoundError, PluginError
+from penstock.herder.secrets import Secrets
 from penstock.plugins import Plugins, importing, outside
 
 PLUGIN = """
@@ -175,6 +176,19 @@ def test_nothing_is_imported_again_while_nothing_changes(
         found.find("com.example.None")
 
 
+def test_passwords_of_a_plugin_that_came_later_are_hidden(tmp_path: Path) -> None:
+    found = Plugins.discover([str(tmp_path)])
+    secrets = Secrets(found)
+    config = {"transforms.x.type": "com.example.Safe", "transforms.x.pin": "1234"}
+    assert secrets.masked(config) == config
+    text = source("Safe").replace("ColumnPredicate", "ColumnTransformation")
+    text = "from penstock.config import Config, Type, key\n" + text.replace("column(", "columns(")
+    text += "    class Config(Config):\n        pin: str = key(Type.PASSWORD, doc='Secret.')\n"
+    write(tmp_path / "demo_safe.py", text)
+    found.look_again()
+    assert secrets.masked(config)["transforms.x.pin"] == "[hidden]"
+
+
 # ---------------------------------------------------------------------------------------- broken
 
 
@@ -258,6 +272,38 @@ def test_names_that_are_taken(tmp_path: Path) -> None:
     assert standard.error.startswith("there is another module json (")
     assert twin.path == str(tmp_path / "b" / "demo_twin.py")
     assert twin.error.startswith("there is another module demo_twin (")
+
+
+@pytest.mark.parametrize(
+    ("attribute", "error"),
+    [
+        ("kind = 'transform'", "Odd: its kind can't be 'transform'"),
+        ("version = 2", "Odd: its version can't be 2"),
+        ("Config = dict", "Odd: its Config can't be <class 'dict'>"),
+        ("java_name = 7", "Odd: its java_name can't be 7"),
+        (
+            "java_name = 'org.apache.kafka.connect.transforms.Filter'",
+            "Penstock has a plugin org.apache.kafka.connect.transforms.Filter already",
+        ),
+    ],
+)
+def test_attributes_that_no_list_can_hold(tmp_path: Path, attribute: str, error: str) -> None:
+    write(tmp_path / "demo_odd.py", source("Odd") + f"    {attribute}\n")
+    write(tmp_path / "demo_even.py", source("Even"))
+    found = Plugins.discover([str(tmp_path)])
+    assert [each.error for each in found.broken] == [error]
+    assert names(found) == ["com.example.Even"]
+
+
+def test_two_plugins_of_one_name(tmp_path: Path) -> None:
+    first = write(tmp_path / "demo_one.py", source("Same"))
+    write(tmp_path / "demo_two.py", source("Same"))
+    found = Plugins.discover([str(tmp_path)])
+    assert [(each.name, each.error) for each in found.broken] == [
+        ("demo_two", f"{first} has a plugin com.example.Same already")
+    ]
+    first.unlink()
+    assert found.load_named("Same").__module__ == "demo_two"
 
 
 def test_wheels_that_cant_be_used(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from penstock.errors import DataError, RetriableError, SessionLostError
+from penstock.errors import DataError, RetriableError, ServiceAwayError, SessionLostError
 from penstock.runtime.conversion_retry import ConversionRetry
 from penstock.runtime.task_host import TaskControl
 from penstock.runtime.tolerance import ErrorSettings
@@ -90,10 +90,11 @@ def test_minus_one_is_without_end() -> None:
     assert set(clock.waits[10:]) == {30.0}
 
 
-def test_a_lost_session_is_not_the_converters_fault() -> None:
+@pytest.mark.parametrize("error", [SessionLostError, ServiceAwayError])
+def test_what_is_away_is_not_the_converters_fault(error: type[Exception]) -> None:
     clock = StepClock()
-    with pytest.raises(SessionLostError):
-        retry(clock, **{"errors.retry.timeout": "-1"}).run(Flaky(1, SessionLostError))
+    with pytest.raises(error):
+        retry(clock, **{"errors.retry.timeout": "-1"}).run(Flaky(1, error))
     assert clock.waits == []
 
 

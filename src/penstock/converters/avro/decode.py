@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import reduce
+from collections.abc import Callable, Iterator
+from functools import partial, reduce
 from operator import or_
 from typing import TYPE_CHECKING, Final
 
@@ -74,16 +74,18 @@ def _is_shaped(fit: Fit) -> bool:
 
 def _branches(fit: Fit, data: Column) -> Column:
     """The struct with a field for each type of a union."""
-    if len(fit.fields) == 1:
-        members = [data]
-    else:
-        members = [data.getField(f"member{number}") for number in range(len(fit.fields))]
     return F.struct(
         *[
             _shaped(each.fit, member.getField(DATA)).alias(each.name)
-            for each, member in zip(fit.fields, members, strict=True)
+            for each, member in zip(fit.fields, _members(fit, data), strict=True)
         ]
     )
+
+
+def _members(fit: Fit, data: Column) -> list[Column]:
+    if len(fit.fields) == 1:
+        return [data]
+    return [data.getField(f"member{number}") for number in range(len(fit.fields))]
 
 
 def _container(fit: Fit, data: Column) -> Column:
@@ -104,9 +106,31 @@ def _container(fit: Fit, data: Column) -> Column:
 
 def _null_keys(fit: Fit, data: Column) -> Iterator[Column]:
     """Where a map has a key that is null, which columns can't hold: true or false."""
-    for each in fit.fields:
-        if fit.type.kind is Kind.RECORD:
-            yield from _null_keys(each.fit, data.getField(each.name))
-    if fit.keys is not None and fit.keys.null_at is not None:
-        bad = F.exists(data, lambda entry: entry.getField("key").isNull())
+    match fit.type.kind:
+        case Kind.RECORD:
+            for each in fit.fields:
+                yield from _null_keys(each.fit, data.getField(each.name))
+        case Kind.UNION:
+            for each, member in zip(fit.fields, _members(fit, data), strict=True):
+                yield from _null_keys(each.fit, member.getField(DATA))
+        case Kind.ARRAY if fit.keys is not None:
+            yield from _any(data, partial(_entry_null_keys, fit.keys, fit.item))
+        case Kind.ARRAY:
+            yield from _any(data, partial(_null_keys, fit.item))
+        case Kind.MAP:
+            yield from _any(F.map_values(data), partial(_null_keys, fit.item))
+
+
+def _entry_null_keys(keys: Fit, values: Fit, entry: Column) -> Iterator[Column]:
+    key = entry.getField("key")
+    if keys.null_at is not None:
+        yield key.isNull()
+    yield from _null_keys(keys, key)
+    yield from _null_keys(values, entry.getField("value"))
+
+
+def _any(array: Column, found: Callable[[Column], Iterator[Column]]) -> Iterator[Column]:
+    """Whether one of the items has what is looked for; nothing if none can have it."""
+    if list(found(F.lit(None))):
+        bad = F.exists(array, lambda item: reduce(or_, found(item)))
         yield F.coalesce(bad, F.lit(False))

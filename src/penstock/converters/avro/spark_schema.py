@@ -3,7 +3,7 @@
 The bytes of a record are those of its fields and nothing else, so a schema can be put into
 records, or be given other names, without any change of the bytes. That is used here: names are
 made unique, the types of a union get a record each (Spark would merge an int with a long), and
-logical types are left out, since columns hold them as Avro does. See decision 015.
+logical types are left out, since columns hold them as Avro does. See decision 016.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ from penstock.errors import DataError
 HEAD: Final = "h"
 DATA: Final = "v"
 _MAX_DIGITS: Final = 38
+#: Java's strings are always valid, whatever the bytes; Spark's would take over broken ones.
+_JAVA_STRINGS: Final = {"avro.java.string": "String"}
+_SINGLE: Final[dict[Kind, Any]] = {Kind.STRING: {"type": "string", **_JAVA_STRINGS}}
 
 
 def message_schema(type_: AvroType, head_size: int) -> str:
@@ -46,22 +49,26 @@ class _Unnamed:
         self._numbers = count()
 
     def node(self, type_: AvroType) -> Any:
-        if type_.is_decimal:
-            return self._decimal(type_)
+        return self._decimal(type_) if type_.is_decimal else self._plain(type_)
+
+    def _plain(self, type_: AvroType) -> Any:
         match type_.kind:
             case Kind.RECORD:
                 return self._record(
                     [{"name": each.name, "type": self.node(each.type)} for each in type_.fields]
                 )
-            case Kind.ARRAY | Kind.MAP:
-                word = "items" if type_.kind is Kind.ARRAY else "values"
-                return {"type": str(type_.kind), word: self.node(type_.item)}
+            case Kind.ARRAY:
+                return {"type": "array", "items": self.node(type_.item)}
+            case Kind.MAP:
+                return {"type": "map", "values": self.node(type_.item), **_JAVA_STRINGS}
             case Kind.ENUM | Kind.FIXED:
                 own = {"symbols": list(type_.symbols)} | (
                     {"size": type_.size} if type_.size else {}
                 )
                 return {"type": str(type_.kind), "name": self._name(), **own}
-        return self._union(type_) if type_.kind is Kind.UNION else str(type_.kind)
+            case Kind.UNION:
+                return self._union(type_)
+        return _SINGLE.get(type_.kind, str(type_.kind))
 
     def _union(self, type_: AvroType) -> list[Any]:
         if type_.optional_of is not None:

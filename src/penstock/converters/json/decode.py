@@ -108,7 +108,8 @@ class PayloadKernel:
         return _Fitting(replace_null=self.replace_null).fit(self.schema, data, None)
 
     def _read_each(self, rests: pa.Array) -> pa.Array:
-        reader = self.reader(replace_null=self.replace_null, make_struct=_as_dict)
+        make_struct = _Members.of if has(self.schema, _has_struct_keys) else _as_dict
+        reader = self.reader(replace_null=self.replace_null, make_struct=make_struct)
         read = reader.compile(self.schema)
         fit = _fitter(self.schema)
         values: list[Any] = []
@@ -302,6 +303,21 @@ def _as_dict(schema: Schema, values: dict[str, Any]) -> dict[str, Any]:  # noqa:
     return values
 
 
+class _Members(dict[str, Any]):
+    """A struct that may be the key of a map."""
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(repr(self))
+
+    @classmethod
+    def of(cls, schema: Schema, values: dict[str, Any]) -> _Members:  # noqa: ARG003 - MakeStruct
+        return cls(values)
+
+
+def _has_struct_keys(schema: Schema) -> bool:
+    return schema.key_schema is not None and schema.key_schema.type is SchemaType.STRUCT
+
+
 def _array(values: list[Any], type_: pa.DataType) -> pa.Array:
     try:
         return pa.array(values, type_)
@@ -339,9 +355,15 @@ def _fitter(schema: Schema) -> Callable[[Any], Any]:
         case SchemaType.MAP if schema.key_schema is not None and schema.value_schema is not None:
             fit_key, fit_value = _fitter(schema.key_schema), _fitter(schema.value_schema)
             return lambda value: (
-                value and [(fit_key(key), fit_value(each)) for key, each in value.items()]
+                value and [(fit_key(_present(key)), fit_value(each)) for key, each in value.items()]
             )
     return lambda value: value
+
+
+def _present(key: Any) -> Any:
+    if key is None:
+        raise DataError("A map with a null key can't be held in columns")
+    return key
 
 
 def _rescaled(value: Decimal, scale: int) -> Decimal:

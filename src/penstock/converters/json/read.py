@@ -144,7 +144,7 @@ class JsonReader:
             if not isinstance(node, list):
                 text = "Maps with non-string fields should be encoded as JSON array of tuples,"
                 raise DataError(f"{text} but found {kind(node)}")
-            return {_hashable(read_key(key)): read_value(item) for key, item in map(_pair, node)}
+            return {hashable(read_key(key)): read_value(item) for key, item in map(_pair, node)}
 
         keys = schema.key_schema
         return read_object if keys and keys.type is SchemaType.STRING else read_pairs
@@ -210,8 +210,11 @@ def _pair(node: Any) -> list[Any]:
     return node
 
 
-def _hashable(key: Any) -> Any:
-    return tuple(map(_hashable, key)) if isinstance(key, list) else key
+def hashable(key: Any) -> Any:
+    """A key of a map, as a dictionary takes it."""
+    if isinstance(key, Struct):
+        raise DataError("A map whose keys are structs can only be held in columns")
+    return tuple(map(hashable, key)) if isinstance(key, list) else key
 
 
 def _integer(node: Any) -> int:

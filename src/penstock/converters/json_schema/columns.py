@@ -62,21 +62,25 @@ def encode(schema: Schema, data: Column, head: Column, options: JsonSchemaOption
 def decode(schema: Schema, raw: Column, options: JsonSchemaOptions) -> Outcome:
     """The data of the JSON behind the head."""
     rest = F.call_function("substring", raw, F.lit(HEAD_SIZE + 1))
-    kernel = PayloadKernel(
-        schema,
-        tag=b"",
-        replace_null=options.default_for_missing,
-        decimal_numbers=options.decimal_numbers,
-        reader=JsonSchemaReader,
-    )
     result = spark_types.StructType(
         [
             spark_types.StructField("data", spark_type(schema)),
             spark_types.StructField("error", spark_types.StringType()),
         ]
     )
-    read = kernel_column(kernel, result, rest)
+    read = kernel_column(reading(schema, options), result, rest)
     return Outcome(read.getField("data"), read.getField("error"))
+
+
+def reading(schema: Schema, options: JsonSchemaOptions) -> PayloadKernel:
+    """What reads documents of a schema."""
+    return PayloadKernel(
+        schema,
+        tag=b"",
+        replace_null=options.default_for_missing,
+        decimal_numbers=options.decimal_numbers,
+        reader=JsonSchemaReader,
+    )
 
 
 def _with_optional_alternatives(schema: Schema) -> Schema:

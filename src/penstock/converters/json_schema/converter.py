@@ -63,6 +63,27 @@ class JsonSchemaConverterConfig(RegistryConfig):
         f" {', '.join(_DIALECTS)}. Some registries (Apicurio) only take schemas of single"
         " values with it. Schemas of all these versions are read.",
     )
+    ignore_modern_dialects: bool = key(
+        Type.BOOLEAN,
+        default=False,
+        importance=Importance.LOW,
+        doc="Whether schemas of draft 2019-09 and later are read as draft 7. All are read in one"
+        " way here, so it has no effect.",
+    )
+    preserve_additional_properties: bool = key(
+        Type.BOOLEAN,
+        default=False,
+        importance=Importance.LOW,
+        valid=refused("properties that a schema does not name are not read", False),  # noqa: FBT003
+        doc="Only false: properties that a schema does not name are not read.",
+    )
+    scrub_invalid_names: bool = key(
+        Type.BOOLEAN,
+        default=False,
+        importance=Importance.LOW,
+        valid=refused("names in JSON need no change", False),  # noqa: FBT003
+        doc="Only false: every name is allowed in JSON.",
+    )
     json_oneof_for_nullables: bool = key(
         Type.BOOLEAN,
         default=True,

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from penstock.converters.json.document import kind
-from penstock.converters.json.read import JsonReader, Read
+from penstock.converters.json.read import JsonReader, Read, hashable
 from penstock.converters.json.write import JsonWriter, mismatch
 from penstock.converters.json_schema.options import KEY, VALUE, is_object, is_union
 from penstock.data.schema import Schema, SchemaType, Struct
@@ -72,7 +72,7 @@ class JsonSchemaReader(JsonReader):
                 text = "Maps with non-string fields should be encoded as JSON array of objects,"
                 raise DataError(f"{text} but found {kind(node)}")
             return {
-                _hashable(read_key(entry.get(KEY, _ABSENT))): read_value(entry.get(VALUE, _ABSENT))
+                hashable(read_key(entry.get(KEY, _ABSENT))): read_value(entry.get(VALUE, _ABSENT))
                 for entry in map(_entry, node)
             }
 
@@ -136,7 +136,3 @@ def _entry(node: Any) -> dict[str, Any]:
     if len(node) != 2:
         raise DataError(f"Found invalid map entry, expected length 2 but found :{len(node)}")
     return node
-
-
-def _hashable(key: Any) -> Any:
-    return tuple(map(_hashable, key)) if isinstance(key, list) else key

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from penstock.converters.json import document
-from penstock.converters.json_schema.data import JsonSchemaReader, JsonSchemaWriter
+from penstock.converters.json_schema.data import JsonSchemaWriter
 from penstock.converters.json_schema.documents import Documents
 from penstock.converters.json_schema.from_connect import json_schema_text
 from penstock.converters.json_schema.options import JsonSchemaOptions
@@ -31,7 +30,6 @@ class JsonSchemaFormat(Format):
         self._writer = JsonSchemaWriter(
             decimal_numbers=options.decimal_numbers, replace_null=options.default_for_null
         )
-        self._reader = JsonSchemaReader(replace_null=options.default_for_missing)
 
     def registry_schema(self, schema: Schema) -> RegistrySchema:
         return RegistrySchema(self.type, json_schema_text(schema, self._options))
@@ -65,4 +63,10 @@ class JsonSchemaFormat(Format):
         return self._writer.text(schema, value).encode()
 
     def decode_one(self, schema: Schema, written: RegistrySchema, payload: bytes) -> Any:  # noqa: ARG002
-        return self._reader.compile(schema)(document.parse(payload))
+        import pyarrow as pa
+
+        from penstock.columns.single import only_row, value_of
+        from penstock.converters.json_schema.columns import reading
+
+        rows = reading(schema, self._options)(pa.array([payload], pa.binary()))
+        return value_of(schema, only_row(rows))

@@ -41,10 +41,7 @@ Messages = list[Any]
 Decoder = Callable[[list[Any], Places], pa.Array]
 
 _LIMIT: Final = 10**MAX_DECIMAL_DIGITS
-_UNSIGNED: Final = {
-    FieldDescriptor.TYPE_UINT64: ("u8", "i8"),
-    FieldDescriptor.TYPE_FIXED64: ("u8", "i8"),
-}
+_UNSIGNED: Final = frozenset({FieldDescriptor.TYPE_UINT64, FieldDescriptor.TYPE_FIXED64})
 _MOMENTS: Final = {
     DATE: (moments.DATE_FIELDS, moments.days_of, "a google.type.Date"),
     TIME: (moments.TIME_FIELDS, moments.millis_of_day, "a google.type.TimeOfDay"),
@@ -202,50 +199,13 @@ class _Decoders:
         return decode_lists
 
     def _map(self, schema: Schema, field: FieldDescriptor) -> Decoder:
-        assert schema.key_schema is not None  # noqa: S101 - a map has both
-        assert schema.value_schema is not None  # noqa: S101
-        entry = field.message_type
-        key, value = entry.fields_by_name["key"], entry.fields_by_name["value"]
-        if not entry.GetOptions().map_entry:
-            return self._entries(schema, field, key, value)
-        keys_of, values_of = (
-            self._item(schema.key_schema, key),
-            self._item(schema.value_schema, value),
-        )
-        get, type_ = attrgetter(field.name), arrow_type(schema)
-
-        def decode(messages: Messages, places: Places) -> pa.Array:
-            maps = list(map(get, messages))
-            sizes, offsets = _sizes(maps)
-            inner = places.repeated(sizes)
-            names = list(chain.from_iterable(maps))
-            values = [each[name] for each in maps for name in each]
-            arrays = keys_of(names, inner), values_of(values, inner)
-            return pa.MapArray.from_arrays(offsets, *arrays).cast(type_)
-
-        return decode
-
-    def _entries(
-        self, schema: Schema, field: FieldDescriptor, key: FieldDescriptor, value: FieldDescriptor
-    ) -> Decoder:
-        """A map that is written as plain messages, as Connect's maps are."""
-        assert schema.key_schema is not None  # noqa: S101 - a map has both
-        assert schema.value_schema is not None  # noqa: S101
-        keys_of = self._column(schema.key_schema, key)
-        values_of = self._column(schema.value_schema, value)
-        get, type_ = attrgetter(field.name), arrow_type(schema)
-
-        def decode(messages: Messages, places: Places) -> pa.Array:
-            lists = [_last_of_each(get(message)) for message in messages]
-            sizes, offsets = _sizes(lists)
-            inner, entries = places.repeated(sizes), list(chain.from_iterable(lists))
-            keys, values = keys_of(entries, inner), values_of(entries, inner)
-            if keys.null_count:
-                inner.fault(is_null(keys), "A map has a null key")
-                return pa.nulls(len(messages), type_)
-            return pa.MapArray.from_arrays(offsets, keys, values).cast(type_)
-
-        return decode
+        keys, values, entry = schema.key_schema, schema.value_schema, field.message_type
+        assert keys is not None  # noqa: S101 - a map has both
+        assert values is not None  # noqa: S101
+        parts = (keys, entry.fields_by_name["key"]), (values, entry.fields_by_name["value"])
+        if entry.GetOptions().map_entry:
+            return _declared_map(schema, field, *(self._item(*part) for part in parts))
+        return _made_map(schema, field, *(self._column(*part) for part in parts))
 
     def _item(self, schema: Schema, field: FieldDescriptor) -> Decoder:
         """From what a field holds, or one item of it, to its data."""
@@ -262,6 +222,44 @@ class _Decoders:
         return _inside(_scalar(schema, message.fields_by_name["value"]), "value")
 
 
+def _declared_map(
+    schema: Schema, field: FieldDescriptor, keys_of: Decoder, values_of: Decoder
+) -> Decoder:
+    get, type_ = attrgetter(field.name), arrow_type(schema)
+
+    def decode(messages: Messages, places: Places) -> pa.Array:
+        maps = list(map(get, messages))
+        sizes, offsets = _sizes(maps)
+        inner = places.repeated(sizes)
+        keys = keys_of(list(chain.from_iterable(maps)), inner)
+        values = values_of([each[key] for each in maps for key in each], inner)
+        return pa.MapArray.from_arrays(offsets, keys, values).cast(type_)
+
+    return decode
+
+
+def _made_map(
+    schema: Schema, field: FieldDescriptor, keys_of: Decoder, values_of: Decoder
+) -> Decoder:
+    """A map that is written as plain messages, as Connect's maps are."""
+    get, type_ = attrgetter(field.name), arrow_type(schema)
+
+    def decode(messages: Messages, places: Places) -> pa.Array:
+        lists = [_last_of_each(get(message)) for message in messages]
+        entries, (sizes, offsets) = list(chain.from_iterable(lists)), _sizes(lists)
+        inner = places.repeated(sizes)
+        keys, values = keys_of(entries, inner), values_of(entries, inner)
+        if keys.null_count:
+            good = ~is_null(keys)
+            inner.fault(~good, f"The map {field.name} has a null key")
+            owners = np.repeat(np.arange(len(lists)), sizes)[good]
+            offsets = _offsets(np.bincount(owners, minlength=len(lists)))
+            keys, values = keys.filter(pa.array(good)), values.filter(pa.array(good))
+        return pa.MapArray.from_arrays(offsets, keys, values).cast(type_)
+
+    return decode
+
+
 def _inside(decode: Decoder, name: str) -> Decoder:
     get = attrgetter(name)
     return lambda messages, places: decode(list(map(get, messages)), places)
@@ -269,8 +267,11 @@ def _inside(decode: Decoder, name: str) -> Decoder:
 
 def _sizes(lists: list[Any]) -> tuple[np.ndarray, pa.Array]:
     sizes = np.fromiter(map(len, lists), np.int64, len(lists))
-    offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int32)
-    return sizes, pa.array(offsets)
+    return sizes, _offsets(sizes)
+
+
+def _offsets(sizes: np.ndarray) -> pa.Array:
+    return pa.array(np.concatenate(([0], np.cumsum(sizes))).astype(np.int32))
 
 
 def _last_of_each(entries: Any) -> list[Any]:
@@ -284,15 +285,22 @@ def _comparable(key: Any) -> Any:
 
 
 def _scalar(schema: Schema, field: FieldDescriptor) -> Decoder:
-    type_, unsigned = arrow_type(schema), _UNSIGNED.get(field.type)
-    narrow = _NARROW.get(schema.type)
-    if unsigned:
-        wide, signed = unsigned
-        return lambda values, _: pa.array(np.array(values, wide).view(signed))
-    if narrow:
+    type_ = arrow_type(schema)
+    if field.type in _UNSIGNED:
+        return lambda values, _: pa.array(np.array(values, "u8").view("i8"))
+    if narrow := _NARROW.get(schema.type):
         # As Java's casts: only the low bits of what an INT8 or INT16 has no room for.
         return lambda values, _: pa.array(np.array(values, "i4").astype(narrow))
+    if schema.type is SchemaType.STRING:
+        return lambda values, _: pa.array(_texts(values), type_)
     return lambda values, _: pa.array(values, type_)
+
+
+def _texts(values: list[Any]) -> list[str]:
+    """Texts of proto2 that are no UTF-8 come as bytes; Java puts a sign for what is wrong."""
+    if bytes not in set(map(type, values)):
+        return values
+    return [each if isinstance(each, str) else each.decode(errors="replace") for each in values]
 
 
 def _enum(schema: Schema, field: FieldDescriptor) -> Decoder:

@@ -18,6 +18,7 @@ import pyarrow as pa
 from google.protobuf import message_factory
 from google.protobuf.descriptor import FieldDescriptor
 
+from penstock.columns.single import plain
 from penstock.converters.json.write import unscaled_bytes
 from penstock.converters.protobuf import moments
 from penstock.converters.protobuf.files import MessageType
@@ -31,7 +32,6 @@ from penstock.converters.protobuf.options import (
 )
 from penstock.converters.protobuf.rows import Places, RowFaults, is_null
 from penstock.converters.protobuf.to_connect import TYPE_NAMES, WRAPPERS
-from penstock.converters.protobuf.values import array_of
 from penstock.data.schema import DATE, TIME, TIMESTAMP, Field, Schema, SchemaType
 from penstock.errors import DataError
 
@@ -85,8 +85,12 @@ class EncodeKernel:
         written: list[bytes | None] = [None] * len(data)
         encoded = encode(data.drop_null(), places)
         for row, values in zip(places.rows.tolist(), encoded, strict=True):
-            if not faults.has(row):
+            if faults.has(row):
+                continue
+            try:
                 written[row] = make(**values).SerializeToString()
+            except (TypeError, ValueError) as error:
+                faults.add(row, f"The Protobuf message {self.message.name} refuses it: {error}")
         return faults.applied(pa.array(written, pa.binary()))
 
 
@@ -230,14 +234,15 @@ class _Encoders:
 
 def _with_nulls(schema: Schema, encode: Encoder, complaint: str | None) -> Encoder:
     """Nulls become the default, or None, or a fault if there is a complaint about them."""
-    default = None if schema.default is None else array_of(schema, [schema.default])
+    default = plain(schema, schema.default)
 
     def encode_all(array: pa.Array, places: Places) -> list[Any]:
         if not array.null_count:
             return encode(array, places)
         absent = is_null(array)
         if default is not None:
-            filled = pa.concat_arrays([array, default])
+            # Spark's lists and maps have other names for their parts than Arrow's own.
+            filled = pa.concat_arrays([array, pa.array([default], array.type)])
             taken = np.where(absent, len(array), np.arange(len(array)))
             return encode(filled.take(pa.array(taken)), places)
         if complaint:

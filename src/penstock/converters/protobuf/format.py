@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.converters.registry.client import HEAD_SIZE, RegistrySchema
 from penstock.converters.registry.format import Format
-from penstock.errors import DataError
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import Column
 
     from penstock.columns.faults import Outcome
@@ -70,22 +68,22 @@ class ProtobufFormat(Format):
         return columns.decode(schema, self._message(written), raw, skip, self._options)
 
     def encode_one(self, schema: Schema, written: RegistrySchema, value: Any) -> bytes:
+        from penstock.columns.single import array_of, only_row
         from penstock.converters.protobuf.encode import EncodeKernel
-        from penstock.converters.protobuf.values import array_of
 
         message, indexes = self._target(schema, written)
         kernel = EncodeKernel(schema, message, self._options)
-        encoded: bytes = _only(kernel(array_of(schema, [value])))
+        encoded: bytes = only_row(kernel(array_of(schema, [value])))
         return indexes + encoded
 
     def decode_one(self, schema: Schema, written: RegistrySchema, payload: bytes) -> Any:
         import pyarrow as pa
 
+        from penstock.columns.single import only_row, value_of
         from penstock.converters.protobuf.decode import DecodeKernel
-        from penstock.converters.protobuf.values import value_of
 
         kernel = DecodeKernel(schema, self._message(written), self._options, skip=0)
-        return value_of(schema, _only(kernel(pa.array([payload], pa.binary()))))
+        return value_of(schema, only_row(kernel(pa.array([payload], pa.binary()))))
 
     def _message(self, written: RegistrySchema) -> MessageType:
         from penstock.converters.protobuf.indexes import read_indexes
@@ -114,11 +112,3 @@ def _files(written: RegistrySchema) -> ProtoSchema:
     from penstock.converters.protobuf.files import ProtoSchema
 
     return ProtoSchema.parse(written.text, written.referred())
-
-
-def _only(result: pa.Array) -> Any:
-    """The data of the only row there is."""
-    row = result[0].as_py()
-    if row["error"] is not None:
-        raise DataError(row["error"])
-    return row["data"]

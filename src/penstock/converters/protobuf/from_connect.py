@@ -117,8 +117,13 @@ def symbols_of(schema: Schema) -> dict[str, int]:
 
 def is_wrapped(schema: Schema, options: ProtobufOptions) -> bool:
     """Whether a field is one of Google's messages around a scalar."""
-    plain = schema.type in _SCALARS and schema.name not in _LOGICAL and not is_enum(schema)
+    plain = schema.type in _SCALARS and not is_logical(schema) and not is_enum(schema)
     return options.wrapper_for_nullables and schema.optional and plain
+
+
+def is_logical(schema: Schema) -> bool:
+    """Whether a value has a message of its own. The name alone does not tell: Cast leaves it."""
+    return schema.is_decimal or schema.is_moment
 
 
 def proto_name(name: str, options: ProtobufOptions) -> str:
@@ -204,8 +209,8 @@ class _FileBuilder:
     def _set_single(
         self, field: FieldDescriptorProto, message: DescriptorProto, schema: Schema
     ) -> None:
-        if logical := _LOGICAL.get(schema.name or ""):
-            self._refer(field, *logical)
+        if is_logical(schema):
+            self._refer(field, *_LOGICAL[schema.name or ""])
             if meta := _decimal_meta(schema):
                 self._add_meta(field, meta)
         elif schema.type is SchemaType.STRUCT:

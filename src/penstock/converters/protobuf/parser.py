@@ -166,6 +166,8 @@ class _FileParser:
     def _rest(self, field: FieldDescriptorProto) -> None:
         """A field from its name on."""
         field.name = self._tokens.name()
+        # JSON plays no part here, and names that only differ there shall not collide.
+        field.json_name = field.name
         self._tokens.expect("=")
         field.number = self._tokens.integer()
         if self._tokens.skip("["):

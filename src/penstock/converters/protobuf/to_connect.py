@@ -200,8 +200,11 @@ class _Mapping:
 
     def _is_nullable(self, field: FieldDescriptor) -> bool:
         options = self._options
+        # What may be read as null is optional, also where Java forgets to say so.
+        if field.containing_oneof is not None or is_optional(field, options):
+            return True
         if options.optional_for_nullables:
-            return _is_proto3_optional(field) or _says_optional(field)
+            return _says_optional(field)
         return not options.wrapper_for_nullables
 
     def _item(self, field: FieldDescriptor, above: tuple[str, ...]) -> Schema:

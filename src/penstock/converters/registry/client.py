@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import base64
+import ssl
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote
 
+from penstock.converters.registry.address import address_of
 from penstock.converters.registry.config import RegistryConfig, tls_properties
 from penstock.errors import ConfigError, DataError, ServiceAwayError
 from penstock.tls import ssl_context, tls_of
@@ -106,12 +108,6 @@ class RegistryClient:
         answer = self._ask("GET", path, f"find the latest version of subject {subject}")
         return Registered(int(answer["id"]), self._complete(answer, _DEEPEST))
 
-    def close(self) -> None:
-        with self._lock:
-            if self._http is not None:
-                self._http.close()
-                self._http = None
-
     @property
     def _normalize(self) -> str:
         return "?normalize=true" if self._config.normalize_schemas else ""
@@ -134,6 +130,7 @@ class RegistryClient:
         import httpx
 
         failures: list[str] = []
+        untrusted = True
         for number in self._order():
             base = self._bases[number]
             try:
@@ -142,13 +139,18 @@ class RegistryClient:
                 )
             except httpx.HTTPError as error:
                 failures.append(f"{base.url}: {str(error) or type(error).__name__}")
+                untrusted = untrusted and _is_untrusted(error)
                 continue
+            untrusted = False
             if response.status_code in _PASSING:
                 failures.append(f"{base.url}: {_words(response)}")
                 continue
             self._first = number
-            return _answer(response, base.url, what)
-        raise ServiceAwayError(f"The schema registry is away; can't {what}. {'; '.join(failures)}")
+            return _answer(response, base.url, what, "schema" if body is None else "id")
+        told = "; ".join(failures)
+        if untrusted:
+            raise ConfigError(f"{told}. See schema.registry.ssl.truststore.location")
+        raise ServiceAwayError(f"The schema registry is away; can't {what}. {told}")
 
     def _order(self) -> list[int]:
         numbers = range(len(self._bases))
@@ -183,18 +185,11 @@ class _Base:
 
 
 def _base(url: str, config: RegistryConfig) -> _Base:
-    parts = urlsplit(url.strip().rstrip("/"))
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        message = (
-            f"Invalid value {parts._replace(netloc=parts.netloc.rpartition('@')[2]).geturl()} for"
-            " configuration schema.registry.url: must be http://host:port or https://host:port"
-        )
-        raise ConfigError(message, {"schema.registry.url": (message,)})
-    user, _, address = parts.netloc.rpartition("@")
+    address = address_of(url)
     headers = {"Accept": f"{_MEDIA_TYPE}, application/json"}
-    if authorization := _authorization(config, unquote(user)):
+    if authorization := _authorization(config, address.user):
         headers["Authorization"] = authorization
-    return _Base(parts._replace(netloc=address).geturl(), headers)
+    return _Base(address.url, headers)
 
 
 def _authorization(config: RegistryConfig, of_url: str) -> str | None:
@@ -210,7 +205,14 @@ def _authorization(config: RegistryConfig, of_url: str) -> str | None:
     return f"Basic {base64.b64encode(info.encode()).decode()}" if info else None
 
 
-def _answer(response: httpx.Response, url: str, what: str) -> dict[str, Any]:
+def _is_untrusted(error: BaseException | None) -> bool:
+    """Whether a certificate was refused, somewhere behind the error: waiting does not help."""
+    while error is not None and not isinstance(error, ssl.SSLCertVerificationError):
+        error = error.__cause__ or error.__context__
+    return error is not None
+
+
+def _answer(response: httpx.Response, url: str, what: str, wanted: str) -> dict[str, Any]:
     """What the registry says; errors by what can be done about them."""
     if response.status_code in _DENIED:
         raise ConfigError(
@@ -218,7 +220,7 @@ def _answer(response: httpx.Response, url: str, what: str) -> dict[str, Any]:
             " basic.auth.user.info or bearer.auth.token"
         )
     answer = _json(response)
-    if response.is_success and isinstance(answer, dict):
+    if response.is_success and isinstance(answer, dict) and wanted in answer:
         return answer
     if isinstance(answer, dict) and "error_code" in answer:
         raise DataError(f"The schema registry can't {what}: {_words(response)}")

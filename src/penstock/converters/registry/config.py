@@ -18,6 +18,7 @@ from penstock.config import (
     rule,
 )
 from penstock.converters.common import ConverterConfig
+from penstock.converters.registry.address import address_of
 from penstock.converters.registry.subjects import STRATEGIES, TOPIC_NAME, strategy_named
 from penstock.tls import TLS_KEYS
 
@@ -50,6 +51,12 @@ def _checked_by(check: Callable[[str], object], words: str) -> Validator:
     return rule(run, words)
 
 
+def _check_addresses(name: str, value: object) -> None:
+    non_empty_list(name, value)
+    for each in value if isinstance(value, list) else ():
+        address_of(each)
+
+
 _STRATEGY: Final = _checked_by(strategy_named, f"one of {', '.join(STRATEGIES)}")
 
 
@@ -58,10 +65,11 @@ class RegistryConfig(ConverterConfig):
 
     schema_registry_url: list[str] = key(
         Type.LIST,
-        valid=non_empty_list,
+        valid=rule(_check_addresses, "addresses of http or https"),
         importance=Importance.HIGH,
         doc="Addresses of the schema registry, tried in order until one answers. A user and"
-        " password may stand in them: `https://user:password@host:8081`.",
+        " password may stand in them, `https://user:password@host:8081`, but are then shown with"
+        " the address; basic.auth.user.info never is.",
     )
     auto_register_schemas: bool = key(
         Type.BOOLEAN,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from penstock.api.envelope import Envelope, Part
@@ -77,11 +77,15 @@ class Sql(ColumnTransformation):
 
 @dataclass(frozen=True, slots=True)
 class _Computed:
-    """A column of the result, and what is wrong with rows that have none."""
+    """A column of the result, and what is wrong with rows that have none.
+
+    `about`: it sets what a record has beside its fields.
+    """
 
     name: str
     found: Found
     fault: Column | None = None
+    about: bool = False
 
 
 class _Output:
@@ -96,15 +100,17 @@ class _Output:
 
     def envelope(self) -> Envelope:
         from penstock.columns.faults import fail
+        from penstock.transforms.sql.meta import with_meta
 
         computed = self._computed()
         envelope = self._filtered(self._envelope)
         for each in computed:
             if each.fault is not None:
                 envelope = fail(envelope, each.fault.isNotNull(), each.fault)
-        by_name = {each.name: each for each in computed}
-        envelope = self._with_meta(envelope, by_name)
-        return envelope.replace(value=self._value(by_name))
+        about = {each.name: each.found for each in computed if each.about}
+        envelope = with_meta(envelope, about)
+        data = [each for each in computed if not each.about]
+        return envelope.replace(value=self._value(about.get(_VALUE), data))
 
     def _filtered(self, envelope: Envelope) -> Envelope:
         from pyspark.sql import functions as F
@@ -123,15 +129,18 @@ class _Output:
 
     def _computed(self) -> list[_Computed]:
         """Every column of the result; of two with one name the later one, in the first's place."""
-        found: dict[str, _Computed] = {}
+        found: dict[tuple[str, bool], _Computed] = {}
         items: list[tuple[str, Item | None]] = list(self._items())
         types = iter(_types(self._envelope, [self._sql(item) for _, item in items if item]))
         for name, item in items:
             if item is None:
-                found[name] = _Computed(name, self._scope.data((name,)))
+                found[name, False] = _Computed(name, self._scope.data((_VALUE, name)))
             else:
                 kind = next(types)
-                found[name] = self._kept(name, item) or self._made(name, item, kind)
+                made = self._kept(item) or self._made(item, kind)
+                about = name.lower() in (*_META, _VALUE)
+                made = replace(made, name=name.lower() if about else name, about=about)
+                found[made.name, about] = made
         return list(found.values())
 
     def _items(self) -> Iterator[tuple[str, Item | None]]:
@@ -139,8 +148,7 @@ class _Output:
 
         for item in self._select.items:
             if not isinstance(item, Star):
-                about = item.name.lower() in (*_META, _VALUE)
-                yield item.name.lower() if about else item.name, item
+                yield item.name, item
                 continue
             for field in self._scope.fields:
                 if field.name not in item.without:
@@ -151,54 +159,34 @@ class _Output:
 
         return column_of(item.tree, self._scope.column)
 
-    def _kept(self, name: str, item: Item) -> _Computed | None:
+    def _kept(self, item: Item) -> _Computed | None:
         """A name alone: the data stays as it is, with all that its schema says."""
         from penstock.transforms.sql.scope import ABOUT
 
         if item.path is None or item.path[0].lower() in ABOUT:
             return None
-        return _Computed(name, self._scope.data(item.path))
+        return _Computed(item.name, self._scope.data(item.path))
 
-    def _made(self, name: str, item: Item, kind: Any) -> _Computed:
+    def _made(self, item: Item, kind: Any) -> _Computed:
         from pyspark.sql import functions as F
 
         from penstock.columns.catalyst import attempt
         from penstock.transforms.sql.results import in_flight
         from penstock.transforms.sql.scope import Found
 
-        made = in_flight(name, kind.dataType, self._sql(item), optional=kind.nullable)
+        made = in_flight(item.name, kind.dataType, self._sql(item), optional=kind.nullable)
         tried = attempt(F.struct(made.column.alias("made")))
-        fault = F.when(tried.isNull(), F.lit(f"{item.text} AS {name} can't be computed"))
-        return _Computed(name, Found(made.schema, tried.getField("made")), fault)
+        fault = F.when(tried.isNull(), F.lit(f"{item.text} AS {item.name} can't be computed"))
+        return _Computed(item.name, Found(made.schema, tried.getField("made")), fault)
 
-    def _with_meta(self, envelope: Envelope, found: dict[str, _Computed]) -> Envelope:
-        from pyspark.sql import functions as F
-
-        columns = {name: each.found.column for name, each in found.items() if name in _META}
-        changes: dict[str, Any] = {}
-        if "_topic" in columns:
-            topic = columns["_topic"].cast("string")
-            changes["topic"] = F.coalesce(topic, envelope.topic)
-        if "_partition" in columns:
-            changes["partition"] = columns["_partition"].cast("int")
-        if "_timestamp" in columns:
-            changes["timestamp"] = columns["_timestamp"].cast("long")
-        if "_headers" in columns:
-            changes["headers"] = _header_list(columns["_headers"])
-        if "_key" in found:
-            key_ = found["_key"].found
-            changes["key"] = Part(key_.column, key_.schema)
-        return envelope.replace(**changes)
-
-    def _value(self, found: dict[str, _Computed]) -> Part:
-        data = [each for name, each in found.items() if name not in _META]
+    def _value(self, whole: Found | None, data: Sequence[_Computed]) -> Part:
         value = self._envelope.value
+        if whole is not None:
+            if data:
+                raise DataError(f"{_VALUE} is the whole value: no other column fits beside it")
+            return Part(whole.column, whole.schema)
         if not data and not self._left_out():
             return value  # Only the way of the record changes.
-        if found.get(_VALUE):
-            if len(data) > 1:
-                raise DataError(f"{_VALUE} is the whole value: no other column fits beside it")
-            return Part(data[0].found.column, data[0].found.schema)
         return self._object(data) if value.schema is None else self._struct(data, value.schema)
 
     def _struct(self, data: Sequence[_Computed], schema: Schema) -> Part:
@@ -281,15 +269,3 @@ def _as_variant(found: Found) -> Column:
     if found.schema.type in (SchemaType.STRUCT, SchemaType.MAP, SchemaType.ARRAY):
         return F.to_variant_object(found.column)
     return found.column.cast("variant")
-
-
-def _header_list(texts: Column) -> Column:
-    from pyspark.sql import functions as F
-
-    return F.transform(
-        F.map_entries(texts),
-        lambda entry: F.struct(
-            entry.getField("key").alias("key"),
-            entry.getField("value").cast("string").cast("binary").alias("value"),
-        ),
-    )

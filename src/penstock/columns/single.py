@@ -1,4 +1,4 @@
-"""Connect values of Python as Arrow has them, and back."""
+"""Single Connect values through kernels that are made for whole columns."""
 
 from __future__ import annotations
 
@@ -18,9 +18,21 @@ def array_of(schema: Schema, values: list[Any]) -> pa.Array:
         DataError: a value does not fit the schema.
     """
     try:
-        return pa.array([_plain(schema, each) for each in values], arrow_type(schema))
+        return pa.array([plain(schema, each) for each in values], arrow_type(schema))
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         raise DataError(f"Invalid value for {schema.type.name}: {error}") from error
+
+
+def only_row(result: pa.Array) -> Any:
+    """The data of the only row of a struct<data, error>.
+
+    Raises:
+        DataError: the row's error.
+    """
+    row = result[0].as_py()
+    if row["error"] is not None:
+        raise DataError(row["error"])
+    return row["data"]
 
 
 def value_of(schema: Schema, value: Any) -> Any:
@@ -43,18 +55,19 @@ def value_of(schema: Schema, value: Any) -> Any:
     return value
 
 
-def _plain(schema: Schema, value: Any) -> Any:
+def plain(schema: Schema, value: Any) -> Any:
+    """A value in the form Arrow takes: structs as dictionaries, maps as pairs."""
     match value:
         case Struct():
             known = {each.name: each.schema for each in schema.fields}
             return {
-                name: _plain(known[name], each)
+                name: plain(known[name], each)
                 for name, each in value.values.items()
                 if name in known
             }
         case dict() if schema.key_schema is not None and schema.value_schema is not None:
             keys, values = schema.key_schema, schema.value_schema
-            return [(_plain(keys, key), _plain(values, each)) for key, each in value.items()]
+            return [(plain(keys, key), plain(values, each)) for key, each in value.items()]
         case list() | tuple() if schema.value_schema is not None:
-            return [_plain(schema.value_schema, each) for each in value]
+            return [plain(schema.value_schema, each) for each in value]
     return value
