@@ -384,6 +384,11 @@ UNCOMPARED = (
         "A path of our own. (tests/cluster/test_plugin_path.py)",
     ),
     (
+        "A source whose config has one of the keys `errors.deadletterqueue.*` gets all three of "
+        "them listed and checked.",
+        "Sources have dead letters here. (tests/unit/herder/test_validation.py)",
+    ),
+    (
         "`POST /connectors/{c}/tasks` and `PUT /connectors/{c}/fence` are always refused.",
         "They are for other workers of a group, of which there are none yet.",
     ),

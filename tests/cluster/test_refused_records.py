@@ -61,7 +61,7 @@ def await_offset(worker: PenstockWorker, name: str, offset: int) -> None:
 
 
 def test_one_bad_record_for_each_step_among_100_000(
-    worker: PenstockWorker, kafka: str, database: FreshDatabase, unique: Callable[[str], str]
+    worker: PenstockWorker, kafka: str, postgresql: FreshDatabase, unique: Callable[[str], str]
 ) -> None:
     topic, dead, name = unique("items"), unique("dead"), unique("sink")
     topics.create(kafka, topic)
@@ -81,7 +81,7 @@ def test_one_bad_record_for_each_step_among_100_000(
     topics.produce(
         kafka, topic, values, key=lambda number: b"abc" if number == bad["key"] else key(number)
     )
-    database.sql(
+    postgresql.sql(
         f"CREATE TABLE items (id BIGINT, age INTEGER, day DATE, CHECK (id <> {bad['put']}))"
     )
     chain = {
@@ -93,12 +93,12 @@ def test_one_bad_record_for_each_step_among_100_000(
         "transforms.day.target.type": "Date",
         "transforms.day.format": "yyyy-MM-dd",
     }
-    worker.rest.create_running(name, sink(database, topic, dead) | chain)
+    worker.rest.create_running(name, sink(postgresql, topic, dead) | chain)
     await_offset(worker, name, 100_000)
 
     query = "SELECT COUNT(*), COUNT(DISTINCT id), SUM(id) FROM items"
     total = sum(range(100_000)) - sum(bad.values())
-    assert database.rows(query) == [("99995", "99995", str(total))]
+    assert postgresql.rows(query) == [("99995", "99995", str(total))]
 
     letters = {int(story(each)["offset"]): each for each in topics.records(kafka, dead)}
     assert sorted(letters) == sorted(bad.values())
@@ -122,6 +122,28 @@ def test_one_bad_record_for_each_step_among_100_000(
     assert "constraint" in told["exception.message"].lower()
     for step, at in bad.items():
         assert f"offset={at}" in worker.log_text, step
+
+
+def test_one_refused_record_among_100_000(
+    worker: PenstockWorker, kafka: str, mariadb: FreshDatabase, unique: Callable[[str], str]
+) -> None:
+    topic, dead, name = unique("items"), unique("dead"), unique("sink")
+    topics.create(kafka, topic)
+    rows = (
+        {"id": number, "name": "far too long" if number == 77_777 else f"n{number}"}
+        for number in range(100_000)
+    )
+    topics.produce(kafka, topic, encoded(rows))
+    mariadb.sql("CREATE TABLE items (id BIGINT, name VARCHAR(6))")
+    worker.rest.create_running(name, sink(mariadb, topic, dead))
+    await_offset(worker, name, 100_000)
+    query = "SELECT COUNT(*), COUNT(DISTINCT id), SUM(id) FROM items"
+    total = sum(range(100_000)) - 77_777
+    assert mariadb.rows(query) == [("99999", "99999", str(total))]
+    (letter,) = topics.records(kafka, dead)
+    told = story(letter)
+    assert (told["stage"], told["class.name"], told["offset"]) == ("TASK_PUT", SINK, "77777")
+    assert "name" in told["exception.message"]
 
 
 @pytest.mark.parametrize(
