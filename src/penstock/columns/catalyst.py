@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pyspark.errors import AnalysisException, ParseException
+from pyspark.errors import AnalysisException, ParseException, PySparkException
 from pyspark.sql import Column, SparkSession
 from pyspark.sql.types import StructField, StructType
 
@@ -85,7 +85,7 @@ def analysed(columns: Sequence[Column], row: StructType) -> list[StructField]:
     try:
         frame = empty.select(*[column.alias(f"_{place}") for place, column in enumerate(columns)])
     except AnalysisException as error:
-        raise DataError(_first_lines(error)) from error
+        raise DataError(words_of(error)) from error
     plan = frame._jdf.queryExecution().analyzed()  # noqa: SLF001
     below = plan.child() if _kind(plan) == "Project" else plan
     if _all(below.children()):
@@ -94,8 +94,8 @@ def analysed(columns: Sequence[Column], row: StructType) -> list[StructField]:
     return list(frame.schema.fields)
 
 
-def _first_lines(error: AnalysisException) -> str:
-    """What Spark says, without the plan that it draws below it."""
+def words_of(error: PySparkException) -> str:
+    """What Spark says, without the plan or the trace below it."""
     return str(error).partition(";\n")[0].strip()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from penstock.data.schema import Schema
 
@@ -36,3 +36,22 @@ class SchemaAndValue:
 
     schema: Schema | None
     value: Any
+
+
+class KafkaRecord(Protocol):
+    """A record as the broker has it; `timestamp` is -1 if there is none."""
+
+    @property
+    def topic(self) -> str: ...
+    @property
+    def partition(self) -> int: ...
+    @property
+    def offset(self) -> int: ...
+    @property
+    def timestamp(self) -> int: ...
+    @property
+    def key(self) -> bytes | None: ...
+    @property
+    def value(self) -> bytes | None: ...
+    @property
+    def headers(self) -> list[tuple[str, bytes | None]] | None: ...

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import pyarrow as pa
 from pyspark.sql import functions as F
 
 from penstock.columns.types import arrow_type
+from penstock.data.record import KafkaRecord
 from penstock.data.schema import Schema, Struct
 from penstock.errors import DataError, RetriableError
 from penstock.plan.faults import FAULT_TYPE, ORIGINAL, Fault
@@ -22,26 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 
-class Raw(Protocol):
-    """A record as the broker has it; `timestamp` is -1 if there is none."""
-
-    @property
-    def topic(self) -> str: ...
-    @property
-    def partition(self) -> int: ...
-    @property
-    def offset(self) -> int: ...
-    @property
-    def timestamp(self) -> int: ...
-    @property
-    def key(self) -> bytes | None: ...
-    @property
-    def value(self) -> bytes | None: ...
-    @property
-    def headers(self) -> list[tuple[str, bytes | None]] | None: ...
-
-
-T = TypeVar("T", bound=Raw)
+T = TypeVar("T", bound=KafkaRecord)
 
 Retry = Callable[[Callable[[], Any]], Any]
 """Calls a converter, more than once if it asks for that."""
@@ -52,12 +34,12 @@ def once(call: Callable[[], Any]) -> Any:
     return call()
 
 
-def raw_frame(session: SparkSession, records: Sequence[Raw]) -> DataFrame:
+def raw_frame(session: SparkSession, records: Sequence[KafkaRecord]) -> DataFrame:
     """The records as a frame of one partition, in their order."""
     return session.createDataFrame(raw_table(records)).coalesce(1)
 
 
-def raw_table(records: Sequence[Raw]) -> pa.Table:
+def raw_table(records: Sequence[KafkaRecord]) -> pa.Table:
     """The records as an Arrow table of RAW_SCHEMA."""
     columns = [
         [record.topic for record in records],
@@ -118,7 +100,10 @@ def of_one_schema(records: Sequence[T], converters: Converters) -> list[list[T]]
 
 
 def decoded_frames(
-    session: SparkSession, records: Sequence[Raw], converters: Converters, retry: Retry = once
+    session: SparkSession,
+    records: Sequence[KafkaRecord],
+    converters: Converters,
+    retry: Retry = once,
 ) -> Iterator[Typed]:
     """Records of a layout that no column expression reads, decoded here one by one.
 
@@ -132,7 +117,7 @@ def decoded_frames(
 
 def decoded_frame(
     session: SparkSession,
-    records: Sequence[Raw],
+    records: Sequence[KafkaRecord],
     converters: Converters,
     schemas: tuple[Schema | None, Schema | None],
     retry: Retry = once,
@@ -152,7 +137,7 @@ def decoded_frame(
     return Typed(typed.frame, *schemas, clean=True)
 
 
-def fault_frame(session: SparkSession, rows: Sequence[tuple[Raw, Fault]]) -> DataFrame:
+def fault_frame(session: SparkSession, rows: Sequence[tuple[KafkaRecord, Fault]]) -> DataFrame:
     """Records that can't be read, as a frame with their raw bytes and faults."""
     table = _raw_beside([record for record, _ in rows])
     kind = pa.struct([(name, pa.string()) for name in ("stage", "class", "message")])
@@ -173,7 +158,7 @@ class _Decoded:
 
     __slots__ = ("fault", "key", "record", "schemas", "value")
 
-    def __init__(self, record: Raw) -> None:
+    def __init__(self, record: KafkaRecord) -> None:
         self.record = record
         self.schemas: tuple[Schema | None, Schema | None] = (None, None)
         self.key: Any = None
@@ -188,7 +173,7 @@ class _Decoded:
         )
 
     @classmethod
-    def of(cls, record: Raw, converters: Converters, retry: Retry = once) -> _Decoded:
+    def of(cls, record: KafkaRecord, converters: Converters, retry: Retry = once) -> _Decoded:
         decoded = cls(record)
         stage = "KEY_CONVERTER"
         plugin = converters.key.class_name()
@@ -215,7 +200,7 @@ def _typed(
     return Typed(_with_variants(frame, key, value), key, value)
 
 
-def _raw_beside(records: Sequence[Raw]) -> pa.Table:
+def _raw_beside(records: Sequence[KafkaRecord]) -> pa.Table:
     """The envelopes of the records, and beside them what they were (faults.ORIGINAL)."""
     raw = raw_table(records)
     originals = raw.select(list(ORIGINAL)).rename_columns(list(ORIGINAL.values()))

@@ -18,7 +18,7 @@ _TOPIC: Final = "preview"
 
 @dataclass(frozen=True, slots=True)
 class GivenRecord:
-    """A record that somebody made up, or that a topic holds. Satisfies inline_records.Raw."""
+    """A record that somebody made up, or that a topic holds. Satisfies KafkaRecord."""
 
     topic: str
     partition: int

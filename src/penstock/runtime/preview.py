@@ -8,16 +8,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 
 from penstock.api.connector import Connector, SourceConnector
 from penstock.api.sink import OffsetRange
 from penstock.api.source import FrameSourceTask, SourceBatch
 from penstock.clock import Deadline
+from penstock.columns.catalyst import words_of
 from penstock.data.record import TaskId, TopicPartition
-from penstock.errors import BadRequestError
+from penstock.errors import BadRequestError, DataError, PenstockError
 from penstock.kafka.clients.admin import Edge
 from penstock.plan import inline_records, kafka_io
+from penstock.plan.faults import translated
 from penstock.plan.pipeline import Converters, SourcePipeline, Typed
 from penstock.plan.preview import PLACE, SteppedChain
 from penstock.runtime.connector_host import completed_task_configs
@@ -104,6 +107,11 @@ class Previews:
         try:
             with engine.guard():
                 yield engine.session_for(group, config.get("name", "preview"))
+        except PySparkException as error:
+            found = translated(error)
+            raise (
+                found if isinstance(found, PenstockError) else DataError(words_of(error))
+            ) from error
         finally:
             timer.cancel()
 

@@ -16,7 +16,7 @@ from penstock.runtime.sink_plan import Run, Unreadable
 from penstock.runtime.sink_rows import RangeRows, RunRows, SinkRows
 
 if TYPE_CHECKING:
-    from penstock.plan.inline_records import Raw
+    from penstock.data.record import KafkaRecord
 
 log = logging.getLogger(__name__)
 
@@ -135,9 +135,9 @@ class _Search:
     def _skip(self, rows: RunRows, error: RefusedError) -> None:
         self.skipped += rows.size
         self._untold += [Unreadable(each, self._fault(each, error)) for each in rows.records]
-        before: Sequence[Raw] = [] if self._last is None else self._last.records
+        before: Sequence[KafkaRecord] = [] if self._last is None else self._last.records
         self._last = RunRows(rows.plans, Run(rows.run.layouts, [*before, *rows.records]))
 
-    def _fault(self, record: Raw, error: RefusedError) -> Fault:
+    def _fault(self, record: KafkaRecord, error: RefusedError) -> Fault:
         place = (record.topic, record.partition, record.offset)
         return Fault(STAGE_NAME, self._connector, str(error), *place)

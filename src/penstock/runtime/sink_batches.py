@@ -34,7 +34,7 @@ from penstock.runtime.tolerance import ErrorSettings, FaultReports
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from penstock.plan.inline_records import Raw
+    from penstock.data.record import KafkaRecord
     from penstock.plan.pipeline import Converters, SinkPipeline
 
 log = logging.getLogger(__name__)
@@ -93,7 +93,7 @@ class SinkBatches:
         self._plans.forget()
 
     def write(
-        self, records: Sequence[Raw], ranges: tuple[OffsetRange, ...]
+        self, records: Sequence[KafkaRecord], ranges: tuple[OffsetRange, ...]
     ) -> tuple[OffsetRange, ...]:
         """Write the records, or more than them if much more is waiting; the ranges written."""
         found = self._sorted_out(records)
@@ -139,7 +139,7 @@ class SinkBatches:
         """Write one run after another; the ranges written, which may be less than all of them."""
         if self._errors.tolerant:
             self._report(found.unreadable)
-        written: list[Raw] = []
+        written: list[KafkaRecord] = []
         try:
             for run in found.runs:
                 if not self._write_run(run, written):
@@ -157,7 +157,7 @@ class SinkBatches:
             raise
         return ranges
 
-    def _write_run(self, run: Run, written: list[Raw]) -> bool:
+    def _write_run(self, run: Run, written: list[KafkaRecord]) -> bool:
         """Write the run; if one of its records is faulty, those before it. Whether it is done."""
         for rows in RunRows(self._plans, run).of_one_schema():
             try:
@@ -171,7 +171,7 @@ class SinkBatches:
                 return False
         return True
 
-    def _written_before(self, fault: Fault, rows: RunRows) -> Sequence[Raw]:
+    def _written_before(self, fault: Fault, rows: RunRows) -> Sequence[KafkaRecord]:
         """Write the records before the faulty one."""
         place = _place(fault)
         number = len(list(takewhile(lambda record: _place(record) != place, rows.records)))
@@ -209,7 +209,7 @@ class SinkBatches:
             rows = [(each.record, each.fault) for each in unreadable]
             self._reports.report_records(self._plans.spark(), rows)
 
-    def _sorted_out(self, records: Sequence[Raw]) -> SortedOut:
+    def _sorted_out(self, records: Sequence[KafkaRecord]) -> SortedOut:
         return sort_out(
             records,
             self._plans.converters,
@@ -241,12 +241,12 @@ class SinkBatches:
         return bool(mixed)
 
 
-def _place(found: Raw | Fault) -> tuple[TopicPartition, int]:
+def _place(found: KafkaRecord | Fault) -> tuple[TopicPartition, int]:
     # A sink's records have a place, and so have the faults found in them.
     topic, partition, offset = found.topic, found.partition, found.offset
     return TopicPartition(cast("str", topic), cast("int", partition)), cast("int", offset)
 
 
-def _is_before(record: Raw, ends: Mapping[TopicPartition, int]) -> bool:
+def _is_before(record: KafkaRecord, ends: Mapping[TopicPartition, int]) -> bool:
     partition, offset = _place(record)
     return offset < ends.get(partition, 0)

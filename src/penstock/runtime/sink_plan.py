@@ -16,7 +16,7 @@ from penstock.plan.faults import Fault
 from penstock.plan.inline_records import Retry, once, why
 
 if TYPE_CHECKING:
-    from penstock.plan.inline_records import Raw
+    from penstock.data.record import KafkaRecord
     from penstock.plan.pipeline import Converters
 
 #: From this many waiting records on, Spark's own Kafka reader is worth its start-up time.
@@ -42,10 +42,10 @@ class Run:
     """Records in a row that have the same layouts."""
 
     layouts: Layouts
-    records: Sequence[Raw]
+    records: Sequence[KafkaRecord]
 
 
-def ranges_of(records: Iterable[Raw]) -> tuple[OffsetRange, ...]:
+def ranges_of(records: Iterable[KafkaRecord]) -> tuple[OffsetRange, ...]:
     """The range of each partition, from its first record to its last."""
     edges: dict[TopicPartition, tuple[int, int]] = {}
     for record in records:
@@ -141,7 +141,7 @@ def partly(
 class Unreadable:
     """A record that no converter can read, and why."""
 
-    record: Raw
+    record: KafkaRecord
     fault: Fault
 
 
@@ -157,7 +157,7 @@ class SortedOut:
 
 
 def sort_out(
-    records: Sequence[Raw],
+    records: Sequence[KafkaRecord],
     converters: Converters,
     *,
     tolerant: bool,
@@ -175,7 +175,7 @@ def sort_out(
         layouts = retry(lambda: Layouts(converters.key.layout(None), converters.value.layout(None)))
         return SortedOut([Run(layouts, records)])
     known: Layouts | None = None
-    readable: list[tuple[Layouts, Raw]] = []
+    readable: list[tuple[Layouts, KafkaRecord]] = []
     unreadable: list[Unreadable] = []
     for record in records:
         found = _looked_at(record, converters, known, retry)
@@ -192,7 +192,7 @@ def sort_out(
 
 
 def _looked_at(
-    record: Raw,
+    record: KafkaRecord,
     converters: Converters,
     known: Layouts | None,
     retry: Retry,

@@ -21,7 +21,7 @@ from penstock.runtime.sink_plan import (
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from penstock.plan.inline_records import Raw
+    from penstock.data.record import KafkaRecord
     from penstock.plan.pipeline import Converters, SinkPipeline, Typed
 
 #: So many records are decoded one by one in less time than a job takes to plan.
@@ -174,14 +174,14 @@ class RunRows:
         return len(self.run.records)
 
     @property
-    def records(self) -> Sequence[Raw]:
+    def records(self) -> Sequence[KafkaRecord]:
         return self.run.records
 
     def cut(self, count: int) -> tuple[RunRows, RunRows]:
         first, others = self.run.records[:count], self.run.records[count:]
         return self._with(first), self._with(others)
 
-    def _with(self, records: Sequence[Raw]) -> RunRows:
+    def _with(self, records: Sequence[KafkaRecord]) -> RunRows:
         return replace(self, run=Run(self.run.layouts, records))
 
     def typed(self) -> list[Typed]:

@@ -14,8 +14,8 @@ from penstock.settings.connector_keys import CommonKeys, DeadLetterKeys
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
+    from penstock.data.record import KafkaRecord
     from penstock.plan.faults import Fault
-    from penstock.plan.inline_records import Raw
 
 log = logging.getLogger(__name__)
 
@@ -74,7 +74,9 @@ class FaultReports:
         if self._dead_letters is not None:
             self._dead_letters.write(self._dead_letter_rows(faulty))
 
-    def report_records(self, session: SparkSession, rows: Sequence[tuple[Raw, Fault]]) -> None:
+    def report_records(
+        self, session: SparkSession, rows: Sequence[tuple[KafkaRecord, Fault]]
+    ) -> None:
         """The same for records that are here."""
         from penstock.plan.inline_records import fault_frame
 
@@ -83,7 +85,7 @@ class FaultReports:
         if self._dead_letters is not None:
             self._dead_letters.write(self._dead_letter_rows(fault_frame(session, rows)))
 
-    def _logged_row(self, record: Raw, fault: Fault) -> dict[str, Any]:
+    def _logged_row(self, record: KafkaRecord, fault: Fault) -> dict[str, Any]:
         place = {"topic": record.topic, "partition": record.partition, "offset": record.offset}
         told = {"stage": fault.stage, "class": fault.plugin, "message": fault.message}
         shown = {"raw_key": record.key, "raw_value": record.value}

@@ -309,6 +309,9 @@ def test_without_schema(spark: SparkSession) -> None:
     ]
     only = Queried(spark, "SELECT id, upper(CAST(o.a AS STRING)) AS up FROM record", values, None)
     assert only.values == [{"id": 1, "up": "X"}, {"id": 2, "up": None}, None]
+    odd = {"it's": 1, " ?": 2, "a`b": 3}
+    quoted = "SELECT `it's` AS a, ` ?` AS b, `a``b` AS c FROM record"
+    assert Queried(spark, quoted, [odd], None).values == [{"a": 1, "b": 2, "c": 3}]
     less = Queried(spark, "SELECT * EXCEPT (o) FROM record", values[:1], None)
     assert less.values == [{"id": 1, "a.b": 3}]
 

@@ -5,28 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 from penstock.data import dead_letters as names
-
-
-class Record(Protocol):
-    """A record as Kafka has it."""
-
-    @property
-    def topic(self) -> str: ...
-    @property
-    def partition(self) -> int: ...
-    @property
-    def offset(self) -> int: ...
-    @property
-    def timestamp(self) -> int: ...
-    @property
-    def key(self) -> bytes | None: ...
-    @property
-    def value(self) -> bytes | None: ...
-    @property
-    def headers(self) -> list[tuple[str, bytes | None]] | None: ...
+from penstock.data.record import KafkaRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +31,7 @@ class Letter:
     story: Mapping[str, str]
 
     @classmethod
-    def of(cls, record: Record) -> Letter:
+    def of(cls, record: KafkaRecord) -> Letter:
         own = [(name, value) for name, value in record.headers or () if not _is_story(name)]
         story = {
             name.removeprefix(names.HEADER_PREFIX): (value or b"").decode(errors="replace")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -38,6 +39,9 @@ class _Known:
     schema: Schema
 
 
+log = logging.getLogger(__name__)
+
+
 class RegistryConverter(Converter):
     """Messages begin with the id of their schema; the Format knows what follows.
 
@@ -49,6 +53,11 @@ class RegistryConverter(Converter):
     def __init__(self, config: RegistryConfig, *, is_key: bool = False) -> None:
         super().__init__(config, is_key=is_key)
         self._part = "key" if is_key else "value"
+        if not (config.latest_compatibility_strict and config.id_compatibility_strict):
+            log.warning(
+                "latest.compatibility.strict=false and id.compatibility.strict=false change"
+                " nothing: data that does not fit the schema is the fault of its record"
+            )
         keys, values = config.key_subject_name_strategy, config.value_subject_name_strategy
         self._subject = strategy_named(keys if is_key else values)
         self._format = self.make_format()

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F
 
+from penstock.api.envelope import Part
 from penstock.data.schema import DATE, TIMESTAMP, Field, Schema, SchemaType
 from penstock.errors import DataError
+from penstock.transforms.variants import member
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -93,7 +95,7 @@ class Scope:
 
 def _member(found: Found, name: str) -> Found:
     if found.schema is None:
-        return Found(None, F.try_variant_get(found.column, variant_path(name), "variant"))
+        return Found(None, member(Part(found.column, None), name).column)
     if found.schema.type is SchemaType.MAP and found.schema.value_schema is not None:
         return Found(found.schema.value_schema, F.try_element_at(found.column, F.lit(name)))
     field = _field(found.schema.fields, name)
@@ -109,11 +111,6 @@ def _field(fields: tuple[Field, ...], name: str) -> Field | None:
     exact = [field for field in fields if field.name == name]
     alike = [field for field in fields if field.name.lower() == name.lower()]
     return exact[0] if exact else alike[0] if len(alike) == 1 else None
-
-
-def variant_path(name: str) -> str:
-    quote = '"' if "'" in name else "'"
-    return f"$[{quote}{name}{quote}]"
 
 
 def _headers_map(headers: Column) -> Column:
