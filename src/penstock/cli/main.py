@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from penstock import __version__
+from penstock.cli import manage
 from penstock.cli.dlq.commands import app as dlq
 from penstock.cli.output import complain, say
 from penstock.errors import ConfigError, PenstockError
@@ -25,6 +26,8 @@ Examples:
   penstock preview connector.json           what its transforms make of records
   penstock doctor worker.properties         what is wrong with this machine
   penstock plugins worker.properties        what is on its plugin.path, and what is broken there
+  penstock plan connectors/                 what connector files would change in a cluster
+  penstock apply connectors/                change it; see also export and watch
   penstock dlq list                         records that connectors could not process
   curl localhost:8083/connectors            talk to the worker
 """
@@ -40,6 +43,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 app.add_typer(dlq)
+manage.register(app)
 
 _DATA_DIR = typer.Option("--data-dir", help="Where Kafka keeps its data between runs.")
 _KAFKA_PORT = typer.Option("--kafka-port", min=1, max=65535, help="Port of the embedded Kafka.")

@@ -47,6 +47,16 @@ class Connector:
     state: Wanted | str | None = None
     origin: Origin | None = field(default=None, compare=False)
 
+    def __post_init__(self) -> None:
+        """Raises ConfigError for a state there is not."""
+        if self.state is not None and self.state.lower() not in list(Wanted):
+            raise ConfigError(f"the state is {self.state!r}; it must be one of {', '.join(Wanted)}")
+
+    @property
+    def target(self) -> Wanted | None:
+        """The state it is to have."""
+        return None if self.state is None else Wanted(self.state.lower())
+
     @property
     def plugin(self) -> str:
         """Its class or alias; empty if the config has none."""

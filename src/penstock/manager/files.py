@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from penstock.config.properties import numbered_properties
 from penstock.errors import ConfigError
@@ -26,15 +27,36 @@ def load(paths: str | Path | Iterable[str | Path]) -> Connectors:
     problems: list[Problem] = []
     found: list[Connector] = []
     for file in connector_files(given, problems):
-        found += _read(file, problems)
+        found += _read(file, _READERS[file.suffix], problems)
+    return _checked(found, problems)
+
+
+def connectors(values: Any) -> Connectors:
+    """The connectors that a program describes, in any form that a file in Python may give them.
+
+    Raises:
+        ProblemsError: with all that is wrong; the place is that of the call.
+    """
+    from penstock.manager.python_file import value_node
+
+    caller = sys._getframe(1)  # noqa: SLF001 - the place that errors name
+    line = caller.f_lineno
+    listed = values if isinstance(values, Mapping | Connector) else list(values)
+    problems: list[Problem] = []
+    file = Path(caller.f_code.co_filename)
+    found = _read(file, lambda _: [value_node(listed, line)], problems)
+    return _checked(found, problems)
+
+
+def _checked(found: Sequence[Connector], problems: list[Problem]) -> Connectors:
     problems += _without_class(found)
     try:
-        connectors = Connectors(found)
+        checked = Connectors(found)
     except ProblemsError as error:
         problems += error.problems
     if problems:
         raise ProblemsError(problems)
-    return connectors
+    return checked
 
 
 def connector_files(paths: Iterable[str | Path], problems: list[Problem]) -> list[Path]:
@@ -54,6 +76,18 @@ def connector_files(paths: Iterable[str | Path], problems: list[Problem]) -> lis
     return list(found.values())
 
 
+def watched_files(paths: Iterable[str | Path]) -> list[Path]:
+    """All files that the connectors of these paths may depend on, sorted."""
+    found: set[Path] = set()
+    for path in map(Path, paths):
+        if path.is_dir():
+            found.update(each for each in path.rglob("*") if each.suffix in _READERS)
+        else:
+            found.add(path)
+            found.update(path.parent.glob("*.py") if path.suffix == ".py" else ())
+    return sorted(found)
+
+
 def _in_directory(directory: Path) -> Iterator[Path]:
     for folder, folders, files in os.walk(directory):
         folders[:] = sorted(name for name in folders if not _is_passed_over(name))
@@ -66,11 +100,12 @@ def _is_passed_over(name: str) -> bool:
     return name.startswith((".", "_"))
 
 
-def _read(file: Path, problems: list[Problem]) -> list[Connector]:
+def _read(
+    file: Path, reader: Callable[[Path], list[Node]], problems: list[Problem]
+) -> list[Connector]:
     form = Form(file)
     try:
-        documents = _READERS[file.suffix](file)
-        found = form.connectors(documents)
+        found = form.connectors(reader(file))
     except SyntaxProblemError as error:
         problems.append(Problem(str(error), file, error.line))
         return []

@@ -1,9 +1,9 @@
 """The forms in which JSON and YAML files describe connectors.
 
-    {name: …, config: {…}, state: …}      one connector; what Connect takes, or answers
-    {name: …, connector.class: …, …}      one connector, its config alone
-    [ …, … ]                              several of either
-    {defaults: {…}, connectors: …}        a list of either, or a mapping from names
+{name: …, config: {…}, state: …}      one connector; what Connect takes, or answers
+{name: …, connector.class: …, …}      one connector, its config alone
+[ …, … ]                              several of either
+{defaults: {…}, connectors: …}        a list of either, or a mapping from names
 """
 
 from __future__ import annotations
@@ -133,7 +133,9 @@ class Form:
                 self._refuse("must be a text", entry.line, found, NAME)
                 return None
             if found is not None and text != found:
-                self._refuse(f"is {text}, but the connector is named {found}", entry.line, found, NAME)
+                self._refuse(
+                    f"is {text}, but the connector is named {found}", entry.line, found, NAME
+                )
                 return None
             found = text
         if found is None:
@@ -180,9 +182,7 @@ class Form:
     def _config(self, body: Table, name: str) -> tuple[dict[str, int], dict[str, str]]:
         self._refuse_repeated(body, name)
         entries = {**self._defaults, **{entry.key: entry for entry in body}}
-        texts = {
-            key: self._text(entry, name) for key, entry in entries.items() if key != NAME
-        }
+        texts = {key: self._text(entry, name) for key, entry in entries.items() if key != NAME}
         if MARKER in texts:
             told = "is written by Penstock; choose the project with --project"
             self._refuse(told, entries[MARKER].line, name, MARKER)

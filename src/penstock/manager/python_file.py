@@ -40,7 +40,7 @@ def read_python(file: Path, text: str) -> list[Node]:
     with _importing, _importable(file.parent):
         _run(file, lambda: exec(code, module.__dict__))  # noqa: S102 - the user's own module
         given = _given(file, module)
-    return [_document(given, line)]
+    return [value_node(given, line)]
 
 
 def _given(file: Path, module: ModuleType) -> Any:
@@ -130,7 +130,12 @@ def _is_in(folder: Path, module: ModuleType) -> bool:
 # ----------------------------------------------------------------------------- values as nodes
 
 
-def _document(value: Any, line: int) -> Node:
+def value_node(value: Any, line: int) -> Node:
+    """Connectors as Python values, in any of the forms of a document.
+
+    Raises:
+        SyntaxProblemError: a value that is no text, number, boolean, list or mapping.
+    """
     if isinstance(value, Mapping) and not _OWN_KEYS.intersection(value):
         return Table(line, [Entry(line, "connectors", _node(value, line))])
     return _node(value, line)

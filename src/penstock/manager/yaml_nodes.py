@@ -10,7 +10,9 @@ import yaml
 from penstock.manager.nodes import Entry, Items, Node, Scalar, SyntaxProblemError, Table
 
 _NULLS: Final = ("", "~", "null", "Null", "NULL")
-_BOOLEANS: Final = {word: word.lower() for word in ("true", "True", "TRUE", "false", "False", "FALSE")}
+_BOOLEANS: Final = {
+    word: word.lower() for word in ("true", "True", "TRUE", "false", "False", "FALSE")
+}
 _MERGE: Final = "<<"
 _DEEPEST: Final = 50
 _TEXT: Final = "tag:yaml.org,2002:str"
@@ -56,10 +58,10 @@ def _node(node: yaml.Node, depth: int) -> Node:
         return _table(node, depth)
     if isinstance(node, yaml.SequenceNode):
         return Items(line, [_node(item, depth + 1) for item in node.value])
-    return Scalar(line, _text(node))
+    return Scalar(line, _text(node) if isinstance(node, yaml.ScalarNode) else None)
 
 
-def _text(node: yaml.Node) -> str | None:
+def _text(node: yaml.ScalarNode) -> str | None:
     text = str(node.value)
     if node.style is not None:
         return text
