@@ -54,7 +54,11 @@ def numbered_properties(text: str) -> Iterator[tuple[int, str, str]]:
         ConfigError: a broken escape.
     """
     for number, line in _logical_lines(text):
-        yield (number, *_pair(line))
+        try:
+            key, value = _pair(line)
+        except ConfigError as error:
+            raise ConfigError(f"line {number}: {error}") from error
+        yield number, key, value
 
 
 def load_connector_file(path: Path) -> ConnectorFile:
