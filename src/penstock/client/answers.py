@@ -1,0 +1,139 @@
+"""Answers of a worker as objects; of workers of any version, so what is missing stays empty."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.wire.models import (
+    ConnectorInfo,
+    ConnectorOffsets,
+    ConnectorStatus,
+    Health,
+    LoggerLevel,
+    OffsetEntry,
+    ServerInfo,
+    StateInfo,
+    TaskInfo,
+    TaskRef,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """One entry of GET /connector-plugins; `type` is source, sink, transformation, and so on."""
+
+    class_name: str
+    type: str
+    version: str | None
+
+    @classmethod
+    def of(cls, found: Mapping[str, Any]) -> Plugin:
+        """From the server's JSON."""
+        return cls(str(found["class"]), str(found.get("type", "")), found.get("version"))
+
+
+@dataclass(frozen=True, slots=True)
+class KeyCheck:
+    """What a validation says of one key."""
+
+    name: str
+    value: str | None
+    errors: Sequence[str]
+    definition: Mapping[str, Any] | None
+    recommended: Sequence[Any] = ()
+    visible: bool = True
+
+    @classmethod
+    def of(cls, found: Mapping[str, Any]) -> KeyCheck:
+        """From the server's JSON."""
+        definition = found.get("definition")
+        value = found.get("value") or {}
+        return cls(
+            str(value.get("name") or (definition or {}).get("name")),
+            value.get("value"),
+            tuple(value.get("errors") or ()),
+            definition,
+            tuple(value.get("recommended_values") or ()),
+            bool(value.get("visible", True)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """PUT /connector-plugins/{plugin}/config/validate."""
+
+    name: str
+    error_count: int
+    groups: Sequence[str]
+    keys: Sequence[KeyCheck]
+
+    @classmethod
+    def of(cls, found: Mapping[str, Any]) -> Validation:
+        """From the server's JSON."""
+        keys = tuple(KeyCheck.of(each) for each in found.get("configs", ()))
+        count = int(found.get("error_count", 0))
+        return cls(str(found.get("name", "")), count, tuple(found.get("groups", ())), keys)
+
+    @property
+    def errors(self) -> dict[str, Sequence[str]]:
+        """The messages of each wrong key."""
+        return {key.name: key.errors for key in self.keys if key.errors}
+
+
+def server_info(found: Mapping[str, Any]) -> ServerInfo:
+    """GET /."""
+    return ServerInfo(
+        str(found.get("version", "")), str(found.get("commit", "")), found.get("kafka_cluster_id")
+    )
+
+
+def health(found: Mapping[str, Any]) -> Health:
+    """GET /health."""
+    return Health(str(found.get("status", "")), str(found.get("message", "")))
+
+
+def connector_info(found: Mapping[str, Any]) -> ConnectorInfo:
+    """GET /connectors/{c}."""
+    config = {name: value for name, value in found["config"].items() if value is not None}
+    tasks = [TaskRef(each["connector"], int(each["task"])) for each in found.get("tasks", ())]
+    return ConnectorInfo(str(found["name"]), config, tasks, str(found.get("type") or "unknown"))
+
+
+def connector_status(found: Mapping[str, Any]) -> ConnectorStatus:
+    """GET /connectors/{c}/status."""
+    tasks = [state_info(each) for each in found.get("tasks", ())]
+    kind = str(found.get("type") or "unknown")
+    return ConnectorStatus(str(found["name"]), state_info(found["connector"]), tasks, kind)
+
+
+def state_info(found: Mapping[str, Any]) -> StateInfo:
+    """The state of a connector or a task."""
+    return StateInfo(
+        str(found["state"]),
+        str(found.get("worker_id", "")),
+        found.get("version"),
+        found.get("trace"),
+        found.get("id"),
+        found.get("figures"),
+    )
+
+
+def task_info(found: Mapping[str, Any]) -> TaskInfo:
+    """An entry of GET /connectors/{c}/tasks."""
+    identity = found["id"]
+    return TaskInfo(TaskRef(identity["connector"], int(identity["task"])), found.get("config", {}))
+
+
+def offsets(found: Mapping[str, Any]) -> ConnectorOffsets:
+    """GET /connectors/{c}/offsets."""
+    entries = (
+        OffsetEntry(each.get("partition"), each.get("offset")) for each in found.get("offsets", ())
+    )
+    return ConnectorOffsets(tuple(entries))
+
+
+def logger_level(found: Mapping[str, Any]) -> LoggerLevel:
+    """GET /admin/loggers/{logger}."""
+    return LoggerLevel(str(found["level"]), found.get("last_modified"))

@@ -1,0 +1,296 @@
+"""One method for each operation of the REST API."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import quote
+
+from penstock.client import answers
+from penstock.client.answers import Plugin, Validation
+from penstock.client.transport import DEFAULT_URL, Transport
+from penstock.wire.models import (
+    ConnectorInfo,
+    ConnectorOffsets,
+    ConnectorStatus,
+    Created,
+    Health,
+    LoggerLevel,
+    OffsetEntry,
+    ServerInfo,
+    StateInfo,
+    TaskInfo,
+)
+
+_TIMEOUT = 90.0
+"""As long as a worker itself waits for a request to be carried out."""
+
+_RETRY_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Expanded:
+    """All that GET /connectors?expand=info&expand=status says of a connector."""
+
+    info: ConnectorInfo
+    status: ConnectorStatus | None
+
+
+class Client:
+    """A worker's REST API, in the order of its documentation. For use from any thread.
+
+        >>> client = Client("http://localhost:8083")
+        >>> client.create("lines", {"connector.class": "FileStreamSource", ...})
+        >>> client.status("lines").connector.state
+        'RUNNING'
+
+    Errors are those of `penstock.errors` (NotFoundError, ConflictError, BadRequestError, …). A
+    request that the workers refuse because they rebalance is repeated for `retry_seconds`.
+    """
+
+    def __init__(
+        self,
+        url: str = DEFAULT_URL,
+        *,
+        timeout: float = _TIMEOUT,
+        retry_seconds: float = _RETRY_SECONDS,
+        auth: tuple[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
+        verify: bool | str = True,
+    ) -> None:
+        """`auth` is a user and a password, `verify` the file of the authorities to trust."""
+        self._transport = Transport(
+            url,
+            timeout=timeout,
+            retry_seconds=retry_seconds,
+            auth=auth,
+            headers=headers,
+            verify=verify,
+        )
+
+    @property
+    def url(self) -> str:
+        """The address of the worker."""
+        return self._transport.url
+
+    def close(self) -> None:
+        """Give up the connections."""
+        self._transport.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # ------------------------------------------------------------------------------ the worker
+
+    def server(self) -> ServerInfo:
+        """Version and Kafka cluster."""
+        return answers.server_info(self._get("/"))
+
+    def health(self) -> Health:
+        """Whether the worker is ready; Connect has this since 3.9."""
+        return answers.health(self._get("/health"))
+
+    # ------------------------------------------------------------------------------ connectors
+
+    def connectors(self) -> list[str]:
+        """Their names, sorted."""
+        return sorted(self._get("/connectors"))
+
+    def infos(self) -> dict[str, ConnectorInfo]:
+        """Config, tasks and type of all connectors, by name."""
+        found = self._expanded("info")
+        return {name: answers.connector_info(each["info"]) for name, each in found.items()}
+
+    def statuses(self) -> dict[str, ConnectorStatus]:
+        """States of all connectors that have one, by name."""
+        found = self._expanded("status")
+        return {name: answers.connector_status(each["status"]) for name, each in found.items()}
+
+    def expanded(self) -> dict[str, Expanded]:
+        """Both of all connectors, by name, in one request."""
+        return {
+            name: Expanded(
+                answers.connector_info(each["info"]),
+                answers.connector_status(each["status"]) if each.get("status") else None,
+            )
+            for name, each in self._expanded("info", "status").items()
+            if each.get("info")
+        }
+
+    def create(
+        self, name: str, config: Mapping[str, str], initial_state: str | None = None
+    ) -> ConnectorInfo:
+        """A new connector; `initial_state` is RUNNING, PAUSED or STOPPED (Connect since 3.7).
+
+        Raises:
+            ConflictError: there is one of this name.
+            BadRequestError: the config is not valid.
+        """
+        body: dict[str, Any] = {"name": name, "config": dict(config)}
+        body |= {} if initial_state is None else {"initial_state": initial_state}
+        return answers.connector_info(self._transport.ask("POST", "/connectors", body))
+
+    def connector(self, name: str) -> ConnectorInfo:
+        """Config, tasks and type."""
+        return answers.connector_info(self._get(_path(name)))
+
+    def config(self, name: str) -> dict[str, str]:
+        """Its config; passwords are hidden by Penstock, not by others."""
+        return dict(self._get(_path(name, "config")))
+
+    def put_config(self, name: str, config: Mapping[str, str]) -> Created:
+        """Replace its config, or create it; `created` tells which."""
+        status, found = self._transport.exchange("PUT", _path(name, "config"), dict(config))
+        return Created(status == HTTPStatus.CREATED, answers.connector_info(found))
+
+    def patch_config(self, name: str, patch: Mapping[str, str | None]) -> ConnectorInfo:
+        """Change some keys; None removes one (Connect since 4.0)."""
+        found = self._transport.ask("PATCH", _path(name, "config"), dict(patch))
+        return answers.connector_info(found)
+
+    def delete(self, name: str) -> None:
+        """Delete it; its offsets stay."""
+        self._transport.ask("DELETE", _path(name))
+
+    def status(self, name: str) -> ConnectorStatus:
+        """State of the connector and its tasks."""
+        return answers.connector_status(self._get(_path(name, "status")))
+
+    def restart(
+        self, name: str, *, include_tasks: bool = False, only_failed: bool = False
+    ) -> ConnectorStatus | None:
+        """Restart it, its tasks too, or only what failed; None if only the connector was."""
+        query = {"includeTasks": _flag(include_tasks), "onlyFailed": _flag(only_failed)}
+        found = self._transport.ask("POST", _path(name, "restart"), query=query)
+        return None if found is None else answers.connector_status(found)
+
+    def pause(self, name: str) -> None:
+        """Pause it; its tasks keep what they hold."""
+        self._transport.ask("PUT", _path(name, "pause"))
+
+    def resume(self, name: str) -> None:
+        """Run it again after a pause or a stop."""
+        self._transport.ask("PUT", _path(name, "resume"))
+
+    def stop(self, name: str) -> None:
+        """Stop it and give up its tasks (Connect since 3.5)."""
+        self._transport.ask("PUT", _path(name, "stop"))
+
+    # ----------------------------------------------------------------------------------- tasks
+
+    def tasks(self, name: str) -> list[TaskInfo]:
+        """Its tasks with their configs."""
+        return [answers.task_info(each) for each in self._get(_path(name, "tasks"))]
+
+    def task_status(self, name: str, task: int) -> StateInfo:
+        """State of one task."""
+        return answers.state_info(self._get(_path(name, "tasks", str(task), "status")))
+
+    def restart_task(self, name: str, task: int) -> None:
+        """Restart one task."""
+        self._transport.ask("POST", _path(name, "tasks", str(task), "restart"))
+
+    # ---------------------------------------------------------------------- topics and offsets
+
+    def topics(self, name: str) -> list[str]:
+        """The topics it has used, sorted."""
+        return sorted(self._get(_path(name, "topics"))[name]["topics"])
+
+    def reset_topics(self, name: str) -> None:
+        """Forget the topics it has used."""
+        self._transport.ask("PUT", _path(name, "topics", "reset"))
+
+    def offsets(self, name: str) -> ConnectorOffsets:
+        """How far it is (Connect since 3.5)."""
+        return answers.offsets(self._get(_path(name, "offsets")))
+
+    def alter_offsets(self, name: str, entries: Sequence[OffsetEntry]) -> str:
+        """Change offsets of a stopped connector; the server's message."""
+        body = ConnectorOffsets(tuple(entries)).to_json()
+        return _message(self._transport.ask("PATCH", _path(name, "offsets"), body))
+
+    def reset_offsets(self, name: str) -> str:
+        """Forget all offsets of a stopped connector; the server's message."""
+        return _message(self._transport.ask("DELETE", _path(name, "offsets")))
+
+    # --------------------------------------------------------------------------------- plugins
+
+    def plugins(self, *, connectors_only: bool = True) -> list[Plugin]:
+        """What can be run; else also converters, transformations, predicates and so on."""
+        query = {"connectorsOnly": _flag(connectors_only)}
+        found = self._transport.ask("GET", "/connector-plugins", query=query)
+        return [Plugin.of(each) for each in found]
+
+    def plugin_config(self, plugin: str) -> list[dict[str, Any]]:
+        """The definitions of a plugin's keys."""
+        return list(self._get(f"/connector-plugins/{quote(plugin, safe='')}/config"))
+
+    def validate(self, plugin: str, config: Mapping[str, str]) -> Validation:
+        """What is wrong with a config; nothing is created."""
+        path = f"/connector-plugins/{quote(plugin, safe='')}/config/validate"
+        return Validation.of(self._transport.ask("PUT", path, dict(config)))
+
+    def preview(
+        self,
+        plugin: str,
+        config: Mapping[str, str],
+        records: Sequence[Any] | None = None,
+        limit: int | None = None,
+    ) -> list[dict[str, Any]]:
+        """What a connector makes of records, step by step (Penstock only)."""
+        body: dict[str, Any] = {"config": dict(config)}
+        body |= {} if records is None else {"records": list(records)}
+        body |= {} if limit is None else {"limit": limit}
+        path = f"/connector-plugins/{quote(plugin, safe='')}/preview"
+        return list(self._transport.ask("POST", path, body)["records"])
+
+    # --------------------------------------------------------------------------------- loggers
+
+    def loggers(self) -> dict[str, LoggerLevel]:
+        """All loggers whose level was set."""
+        found = self._get("/admin/loggers")
+        return {name: answers.logger_level(each) for name, each in found.items()}
+
+    def logger(self, name: str) -> LoggerLevel:
+        """The level of one logger."""
+        return answers.logger_level(self._get(f"/admin/loggers/{quote(name, safe='')}"))
+
+    def set_logger(self, name: str, level: str, scope: str | None = None) -> list[str]:
+        """Set a level on this worker, or with scope=cluster on all; the loggers it changed."""
+        path = f"/admin/loggers/{quote(name, safe='')}"
+        query = None if scope is None else {"scope": scope}
+        return list(self._transport.ask("PUT", path, {"level": level}, query) or [])
+
+    # --------------------------------------------------------------------------------- inwards
+
+    def _get(self, path: str) -> Any:
+        return self._transport.ask("GET", path)
+
+    def _expanded(self, *parts: str) -> dict[str, Any]:
+        found: dict[str, Any] = self._transport.ask(
+            "GET", "/connectors", query={"expand": list(parts)}
+        )
+        return found
+
+
+def _path(name: str, *parts: str) -> str:
+    return "/".join(["", "connectors", quote(name, safe=""), *parts])
+
+
+def _flag(value: object) -> str:
+    return "true" if value else "false"
+
+
+def _message(answer: Any) -> str:
+    return str((answer or {}).get("message", ""))
