@@ -20,8 +20,11 @@ _SECONDS: Final = 30.0
 def client_properties(
     servers: str | None = None, properties: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """Properties of a Kafka client; servers come from the argument, the properties, or the
-    variable PENSTOCK_BOOTSTRAP_SERVERS, and are localhost:9092 without any of these."""
+    """Properties of a Kafka client.
+
+    The servers are those of the argument, of the properties, or of the environment variable
+    PENSTOCK_BOOTSTRAP_SERVERS; without any of these localhost:9092.
+    """
     given = dict(properties or {})
     found = servers or given.get("bootstrap.servers") or os.environ.get(SERVERS_VARIABLE)
     return {

@@ -46,6 +46,10 @@ SECTIONS: Final[dict[str, tuple[Entry, ...]]] = {
         Entry("preview", "preview", "Show what a connector makes of records; nothing is written."),
         Entry("dlq", "dlq.commands", "List, show and replay dead letters.", group=True),
     ),
+    "Kafka": (
+        Entry("topics", "topics", "List, create, describe, alter, delete topics.", group=True),
+        Entry("groups", "groups", "Consumer groups: their lag, and moving offsets.", group=True),
+    ),
     "Tools": (
         Entry("doctor", "worker", "Check Java, jars, ports, broker and Spark."),
         Entry("plugins", "worker", "List the plugins a worker finds, and those that are broken."),
