@@ -14,7 +14,7 @@ def test_names_and_patterns_are_chosen_once_and_sorted() -> None:
 
 
 def test_what_stands_for_nothing_is_named() -> None:
-    with pytest.raises(NotFoundError, match="there is no group order$"):
+    with pytest.raises(NotFoundError, match=r"there is no group order$"):
         chosen(NAMES, ["orders", "order"], "group")
     with pytest.raises(NotFoundError, match=r"no topic matches s3_\*"):
         chosen(NAMES, ["s3_*"], "topic")
