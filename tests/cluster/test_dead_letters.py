@@ -119,7 +119,7 @@ def test_what_is_not_there(kafka: str, unique: Callable[[str], str]) -> None:
     assert f"there is no topic {nowhere} in Kafka at {kafka}" in " ".join(text.split())
     port = free_port()
     text = dlq("show", "--url", f"http://127.0.0.1:{port}", status=1)
-    assert f"no worker answers at http://127.0.0.1:{port}" in text
+    assert f"no Connect worker answers at http://127.0.0.1:{port}" in text
     away = f"127.0.0.1:{port}"
     text = dlq("show", "-t", "dead", "--bootstrap-server", away, "--timeout", "2", status=1)
     assert away in text

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from penstock.client import Client
     from penstock.manager import Plan
 
+app = typer.Typer(rich_markup_mode=None, context_settings={"max_content_width": 100})
+
 _Paths = Annotated[
     list[Path],
     typer.Argument(metavar="DIR|FILE...", help="Connector files, or directories of them."),
@@ -84,14 +86,7 @@ class _Scope:
         )
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to the program."""
-    app.command()(plan)
-    app.command()(apply)
-    app.command()(export)
-    app.command()(watch)
-
-
+@app.command()
 def plan(
     paths: _Paths,
     connect: Connect = None,
@@ -128,6 +123,7 @@ def plan(
         raise typer.Exit(_EXIT_CHANGES)
 
 
+@app.command()
 def apply(
     paths: _Paths,
     connect: Connect = None,
@@ -184,6 +180,7 @@ def _asks(found: Plan) -> bool:
     return deletes and err.is_terminal
 
 
+@app.command()
 def export(
     patterns: Annotated[
         list[str] | None, typer.Argument(metavar="[PATTERN...]", help="Names like 'jdbc_*'.")
@@ -228,6 +225,7 @@ def export(
         )
 
 
+@app.command()
 def watch(
     paths: _Paths,
     connect: Connect = None,

@@ -5,33 +5,54 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
-from urllib.parse import quote
+from typing import Annotated, Any, Final
 
-import httpx
+import typer
 
 from penstock.cli.output import out, say
+from penstock.cli.target import Connect, ContextName, Target
 from penstock.config.properties import load_connector_file
-from penstock.errors import ConfigError, SetupError
+from penstock.errors import ConfigError
 
 _SECONDS: Final = 120.0
 _QUIET: Final = ("key_schema", "value_schema")
 
+app = typer.Typer(rich_markup_mode=None)
 
-def run_preview(
-    file: Path, records: Path | None, limit: int, url: str, *, schemas: bool, as_json: bool
-) -> int:
-    """Show the preview; the exit code is 1 if a record failed."""
-    connector = load_connector_file(file)
-    body: dict[str, Any] = {"config": {**connector.config, "name": connector.name}, "limit": limit}
-    if records is not None:
-        body["records"] = _given(records)
-    shown = _asked(url, connector.config.get("connector.class", ""), body)
+
+@app.command()
+def preview(
+    connector: Annotated[Path, typer.Argument(metavar="CONNECTOR.json|.properties")],
+    records: Annotated[
+        Path | None,
+        typer.Option(help="Records to use: a JSON list, or one on each line. Else its own."),
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, max=100, help="How many of its own.")] = 5,
+    connect: Connect = None,
+    context: ContextName = None,
+    schemas: Annotated[bool, typer.Option("--schemas", help="Show schemas too.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Show the worker's answer.")] = False,
+) -> None:
+    """Show what a connector makes of records, after each transform; nothing is written.
+
+    The status is 1 if a record failed.
+
+    \b
+    penstock preview orders-sink.json
+    penstock preview orders-source.json --records samples.json
+    echo '{"topic": "orders", "value": {"id": 1}}' | penstock preview sink.json --records /dev/stdin
+    """
+    file = load_connector_file(connector)
+    given = None if records is None else _given(records)
+    plugin = file.config.get("connector.class", "")
+    with Target.of(connect, context).client(timeout=_SECONDS) as client:
+        shown = client.preview(plugin, {**file.config, "name": file.name}, given, limit)
     if as_json:
-        say(json.dumps(shown, indent=2, ensure_ascii=False))
+        say(json.dumps({"records": shown}, indent=2, ensure_ascii=False))
     else:
-        _show(shown["records"], schemas=schemas)
-    return 1 if any("error" in step for each in shown["records"] for step in each["steps"]) else 0
+        _show(shown, schemas=schemas)
+    failed = any("error" in step for each in shown for step in each["steps"])
+    raise typer.Exit(1 if failed else 0)
 
 
 def _given(path: Path) -> list[Any]:
@@ -45,23 +66,6 @@ def _given(path: Path) -> list[Any]:
         raise ConfigError(f"{path}: can't be read: {error.strerror}") from error
     except ValueError as error:
         raise ConfigError(f"{path}: is neither a JSON list nor a record a line: {error}") from error
-
-
-def _asked(url: str, plugin: str, body: Mapping[str, Any]) -> Any:
-    address = f"{url.rstrip('/')}/connector-plugins/{quote(plugin, safe='')}/preview"
-    try:
-        answer = httpx.post(address, json=body, timeout=_SECONDS)
-    except httpx.HTTPError as error:
-        raise SetupError(
-            f"no worker answers at {url} ({error}): start one with `penstock up`, or give --url"
-        ) from error
-    try:
-        document = answer.json()
-    except ValueError as error:
-        raise SetupError(f"{url} answered {answer.status_code}, not as a worker does") from error
-    if not answer.is_success:
-        raise ConfigError(str(document.get("message", document)))
-    return document
 
 
 def _show(records: Sequence[Mapping[str, Any]], *, schemas: bool) -> None:

@@ -6,8 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import penstock
+from penstock.cli.main import app
+from penstock.cli.registry import SECTIONS, Entry
 
 
 def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -22,34 +25,56 @@ def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-COMMANDS = (
-    "standalone", "distributed", "up", "kafka", "preview", "plugins", "dlq", "doctor", "demo",
-)  # fmt: skip
+COMMANDS = [entry for entries in SECTIONS.values() for entry in entries]
 
 
 def test_version() -> None:
     assert run("--version").stdout == f"penstock {penstock.__version__}\n"
 
 
-def test_help_has_every_command_and_examples() -> None:
+def test_help_has_every_command_by_section_and_examples() -> None:
     text = run("--help").stdout
-    for command in COMMANDS:
-        assert f"\n  {command} " in text
+    places = [text.index(f"\n{title}:\n") for title in SECTIONS]
+    assert places == sorted(places)
+    for entry in COMMANDS:
+        assert f"\n  {entry.name} " in text
     assert "penstock distributed worker.properties" in text
     assert "curl localhost:8083/connectors" in text
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, "dlq list", "dlq show", "dlq replay"])
-def test_every_command_has_help(command: str) -> None:
-    result = run(*command.split(), "--help")
-    assert result.returncode == 0
-    assert "Usage: " in result.stdout
+@pytest.mark.parametrize("entry", COMMANDS, ids=lambda entry: entry.name)
+def test_every_command_has_help(entry: Entry) -> None:
+    done = CliRunner().invoke(app, [entry.name, "--help"])
+    assert done.exit_code == 0
+    assert f"Usage: penstock {entry.name} " in done.output
+    assert len(entry.help) <= 75
 
 
-def test_help_loads_neither_spark_nor_the_rest_server() -> None:
+def test_no_command_is_named_twice() -> None:
+    assert len({entry.name for entry in COMMANDS}) == len(COMMANDS)
+
+
+@pytest.mark.parametrize("entry", [each for each in COMMANDS if each.group], ids=lambda e: e.name)
+def test_every_command_of_a_group_has_help(entry: Entry) -> None:
+    for name in entry.load().commands:
+        done = CliRunner().invoke(app, [entry.name, name, "--help"])
+        assert done.exit_code == 0
+        assert f"Usage: penstock {entry.name} {name} " in done.output
+
+
+def test_a_command_that_is_spelt_wrongly_is_guessed() -> None:
+    done = CliRunner().invoke(app, ["distribute"])
+    assert done.exit_code == 2
+    assert "Did you mean 'distributed'?" in done.output
+
+
+def test_commands_load_what_is_heavy_only_when_they_run() -> None:
     code = (
         "import sys, penstock.cli.main\n"
-        "heavy = {'pyspark', 'fastapi', 'kafka', 'pyarrow', 'httpx'} & {*sys.modules}\n"
+        "import penstock.cli.registry as registry\n"
+        "for section in registry.SECTIONS.values():\n"
+        "    for entry in section: entry.load()\n"
+        "heavy = {'pyspark', 'fastapi', 'kafka', 'pyarrow', 'httpx', 'yaml'} & {*sys.modules}\n"
         "sys.exit(f'loaded: {heavy}' if heavy else 0)"
     )
     result = subprocess.run(

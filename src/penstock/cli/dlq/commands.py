@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from penstock.cli.output import err, say
-from penstock.errors import NotFoundError
+from penstock.cli.target import CommandConfig, Connect, ContextName, Servers, Target
+from penstock.errors import NotFoundError, SetupError
 
 if TYPE_CHECKING:
     from penstock.cli.dlq.letters import Tally, Wanted
@@ -42,14 +42,6 @@ _Topic = Annotated[
     list[str] | None,
     typer.Option("--topic", "-t", help="A dead letter topic; else those the connectors name."),
 ]
-_Url = Annotated[str, typer.Option(help="The worker whose connectors are asked for their topics.")]
-_Servers = Annotated[
-    str, typer.Option("--bootstrap-server", help="Kafka, as HOST:PORT; several with commas.")
-]
-_Properties = Annotated[
-    Path | None,
-    typer.Option("--command-config", help="Client properties for Kafka: security.protocol, …"),
-]
 _Timeout = Annotated[float, typer.Option(min=1, help="Seconds for each call to Kafka or a worker.")]
 _Json = Annotated[bool, typer.Option("--json", help="JSON, for scripts.")]
 _Connector = Annotated[str, typer.Option(help="Only letters of this connector.")]
@@ -63,8 +55,6 @@ _From = Annotated[
     str, typer.Option("--original-topic", help="Only letters whose record was in this topic.")
 ]
 _Error = Annotated[str, typer.Option(help="Only letters whose error has this text in it.")]
-_DEFAULT_URL = "http://localhost:8083"
-_DEFAULT_SERVERS = "localhost:9092"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,29 +62,28 @@ class _Place:
     """Where to look."""
 
     topics: list[str] | None
-    url: str
-    servers: str
-    properties: Path | None
+    target: Target
     seconds: float
 
     def client(self) -> dict[str, str]:
         """Properties of a Kafka client."""
-        from penstock.config.properties import load_properties
-
-        given = load_properties(self.properties) if self.properties else {}
-        return {**given, "bootstrap.servers": self.servers, "client.id": "penstock-dlq"}
+        return {**self.target.kafka(), "client.id": "penstock-dlq"}
 
     def named(self) -> dict[str, list[str]]:
         """Topics, with the connectors that name them as far as that is known."""
         if self.topics:
             return {topic: [] for topic in self.topics}
-        from penstock.cli.dlq.topics import configured
+        from penstock.cli.dlq.topics import topics_of
 
-        found = configured(self.url, self.seconds)
+        try:
+            with self.target.client(timeout=self.seconds) as client:
+                found = topics_of(client.infos())
+        except SetupError as error:
+            raise SetupError(f"{error}; or name the topic with --topic") from error
         if not found:
             raise NotFoundError(
-                f"no connector of {self.url} has errors.deadletterqueue.topic.name; name a topic"
-                " with --topic"
+                f"no connector of {self.target.name} has errors.deadletterqueue.topic.name; name a"
+                " topic with --topic"
             )
         return found
 
@@ -115,9 +104,10 @@ class _Place:
 @app.command("list")
 def list_letters(
     topic: _Topic = None,
-    url: _Url = _DEFAULT_URL,
-    servers: _Servers = _DEFAULT_SERVERS,
-    command_config: _Properties = None,
+    connect: Connect = None,
+    context: ContextName = None,
+    servers: Servers = None,
+    command_config: CommandConfig = None,
     timeout: _Timeout = 30,
     as_json: _Json = False,
 ) -> None:
@@ -125,7 +115,7 @@ def list_letters(
     from penstock.cli.dlq import shown
     from penstock.cli.dlq.letters import Tally
 
-    place = _Place(topic, url, servers, command_config, timeout)
+    place = _Place(topic, Target.of(connect, context, servers, command_config), timeout)
     tally = Tally()
     topics: list[dict[str, Any]] = []
     with place.letters() as letters:
@@ -155,9 +145,10 @@ def _counts(letters: Letters, topic: LetterTopic | None, tally: Tally) -> dict[s
 @app.command()
 def show(
     topic: _Topic = None,
-    url: _Url = _DEFAULT_URL,
-    servers: _Servers = _DEFAULT_SERVERS,
-    command_config: _Properties = None,
+    connect: Connect = None,
+    context: ContextName = None,
+    servers: Servers = None,
+    command_config: CommandConfig = None,
     timeout: _Timeout = 30,
     connector: _Connector = "",
     stage: _Stage = "",
@@ -171,7 +162,7 @@ def show(
     from penstock.cli.dlq import shown
     from penstock.cli.dlq.letters import Wanted
 
-    place = _Place(topic, url, servers, command_config, timeout)
+    place = _Place(topic, Target.of(connect, context, servers, command_config), timeout)
     wanted = Wanted(connector, stage, original_topic, error)
     with place.letters() as letters:
         matching = (
@@ -192,9 +183,10 @@ def show(
 @app.command()
 def replay(
     topic: _Topic = None,
-    url: _Url = _DEFAULT_URL,
-    servers: _Servers = _DEFAULT_SERVERS,
-    command_config: _Properties = None,
+    connect: Connect = None,
+    context: ContextName = None,
+    servers: Servers = None,
+    command_config: CommandConfig = None,
     timeout: _Timeout = 30,
     connector: _Connector = "",
     stage: _Stage = "",
@@ -216,7 +208,7 @@ def replay(
     """
     from penstock.cli.dlq.letters import Wanted
 
-    place = _Place(topic, url, servers, command_config, timeout)
+    place = _Place(topic, Target.of(connect, context, servers, command_config), timeout)
     wanted = Wanted(connector, stage, original_topic, error)
     with place.letters() as letters:
         for each in list(place.existing(letters)):

@@ -5,43 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, Final
-
-import httpx
+from typing import Final
 
 from penstock.cli.dlq.letters import Letter
 from penstock.cli.dlq.marks import Replayed, group_of
 from penstock.clock import Deadline
 from penstock.data.record import TopicPartition
-from penstock.errors import NotFoundError, SetupError
+from penstock.errors import NotFoundError
 from penstock.kafka.clients import Admin, Edge, TopicReader
+from penstock.wire.models import ConnectorInfo
 
 _KEY: Final = "errors.deadletterqueue.topic.name"
-_HINT: Final = "give --url, or name the topic with --topic"
 
 
-def configured(url: str, seconds: float) -> dict[str, list[str]]:
-    """The dead letter topics that the connectors of a worker name, and those connectors.
-
-    Raises:
-        SetupError: no worker answers there.
-    """
-    try:
-        answer = httpx.get(f"{url.rstrip('/')}/connectors?expand=info", timeout=seconds)
-        answer.raise_for_status()
-        return topics_of(answer.json())
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
-        text = str(error) or type(error).__name__
-        raise SetupError(f"no worker answers at {url}: {text}; {_HINT}") from error
-    except (ValueError, KeyError, AttributeError, TypeError) as error:
-        raise SetupError(f"what answers at {url} is no Connect worker; {_HINT}") from error
-
-
-def topics_of(connectors: Mapping[str, Any]) -> dict[str, list[str]]:
-    """The same, from the answer to GET /connectors?expand=info."""
+def topics_of(connectors: Mapping[str, ConnectorInfo]) -> dict[str, list[str]]:
+    """The dead letter topics that connectors name, and those connectors."""
     found: dict[str, list[str]] = {}
-    for name, entry in sorted(connectors.items()):
-        topic = (entry["info"]["config"].get(_KEY) or "").strip()
+    for name, info in sorted(connectors.items()):
+        topic = (info.config.get(_KEY) or "").strip()
         if topic:
             found.setdefault(topic, []).append(name)
     return found

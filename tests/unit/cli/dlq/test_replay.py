@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from penstock.cli.dlq.replay import Replay
-from penstock.cli.dlq.topics import LetterTopic, configured, topics_of
-from penstock.errors import BadRequestError, SetupError
+from penstock.cli.dlq.topics import LetterTopic, topics_of
+from penstock.errors import BadRequestError
 from penstock.kafka.clients import NewRecord
-from penstock.ports import free_port
+from penstock.wire.models import ConnectorInfo
 from tests.unit.cli.dlq.test_letters import SINK, letter
 
 DEAD = LetterTopic("dead", {}, {})
@@ -46,17 +46,6 @@ def test_letters_do_not_go_round_in_circles() -> None:
 
 def test_topics_that_connectors_name() -> None:
     key = "errors.deadletterqueue.topic.name"
-    found = topics_of(
-        {
-            "b": {"info": {"config": {key: "dead"}}},
-            "a": {"info": {"config": {key: " dead "}}},
-            "c": {"info": {"config": {key: ""}}},
-            "d": {"info": {"config": {}}},
-        }
-    )
-    assert found == {"dead": ["a", "b"]}
-
-
-def test_no_worker_there() -> None:
-    with pytest.raises(SetupError, match=r"no worker answers at .*--topic"):
-        configured(f"http://127.0.0.1:{free_port()}", 5)
+    configs = {"b": {key: "dead"}, "a": {key: " dead "}, "c": {key: ""}, "d": {}}
+    infos = {name: ConnectorInfo(name, config, (), "sink") for name, config in configs.items()}
+    assert topics_of(infos) == {"dead": ["a", "b"]}
