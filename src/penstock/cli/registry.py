@@ -47,6 +47,16 @@ SECTIONS: Final[dict[str, tuple[Entry, ...]]] = {
         Entry("offsets", "offsets.commands", "Show how far they are, set it, go back.", group=True),
         Entry("dlq", "dlq.commands", "List, show and replay dead letters.", group=True),
     ),
+    "Connector files": (
+        Entry("plan", "manage", "Show what connector files would change in a cluster."),
+        Entry("apply", "manage", "Bring a cluster to what connector files say."),
+        Entry("export", "manage", "Write a cluster's connectors to files."),
+        Entry("watch", "manage", "Keep a cluster equal to its connector files."),
+    ),
+    "Kafka": (
+        Entry("topics", "topics", "List, create, describe, alter, delete topics.", group=True),
+        Entry("groups", "groups", "Consumer groups: their lag, and moving offsets.", group=True),
+    ),
     "Tools": (
         Entry("doctor", "worker", "Check Java, jars, ports, broker and Spark."),
         Entry("plugins", "worker", "List the plugins a worker finds, and those that are broken."),

@@ -80,6 +80,9 @@ ROUTES: Final = (
         query=("connectorsOnly",),
     ),
     Route("GET", "/penstock/broken-plugins", cluster.list_broken_plugins, answer="BrokenPlugins"),
+    Route(
+        "POST", "/penstock/secrets/compare", cluster.compare_secrets, 200, "SameSecrets", "Secrets"
+    ),
     Route("GET", _P, cluster.get_plugin_config, answer="Definitions", query=("version",)),
     Route("PUT", f"{_P}/validate", cluster.validate, 200, "ConfigInfos", "Config"),
     Route(

@@ -4,6 +4,7 @@ from penstock.kafka.clients.admin import Admin, Edge, TopicSpec, TopicView
 from penstock.kafka.clients.admin_groups import GroupEntry, GroupMember, GroupState
 from penstock.kafka.clients.admin_topics import PartitionState, TopicSetting, TopicState
 from penstock.kafka.clients.group_consumer import GroupConsumer, PartitionEvents, RawRecord
+from penstock.kafka.clients.record_times import RecordTimes
 from penstock.kafka.clients.records import LogReader, LogRecord, LogWriter, Reading
 from penstock.kafka.clients.topic_records import NewRecord, TopicReader, TopicWriter
 
@@ -22,6 +23,7 @@ __all__ = [
     "PartitionState",
     "RawRecord",
     "Reading",
+    "RecordTimes",
     "TopicReader",
     "TopicSetting",
     "TopicSpec",
