@@ -181,7 +181,7 @@ def test_a_source_is_set_reset_rewound_and_put_back(
     (row,) = offsets.rows("show", name)
     assert row["offset"] is None
     assert "null" in offsets("show", name).stdout
-    assert "nothing to change" in offsets("reset", name).stderr
+    assert "no offsets changed; the connector is PAUSED" in offsets("reset", name).stderr
     offsets("undo", name)
     assert worker.rest.states(name)[0] == "PAUSED"
     assert worker.rest.offsets(name)[0]["offset"] == {"position": 14}
@@ -257,6 +257,7 @@ def test_a_sink_is_set_reset_rewound_and_put_back(
     offsets("undo", name)
     at(4)
     assert worker.rest.states(name) == ["STOPPED"]
+    assert "nothing to change" in offsets("set", name, f"{topic}:0=4").stderr
     assert lines(file) == expected
 
 

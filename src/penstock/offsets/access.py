@@ -70,7 +70,7 @@ class Access:
         """The way that was asked for; else the REST API if the server has it."""
         if self.via is Via.TOPIC or not subject.exists:
             return self.kafka_way(subject)
-        rest = RestWay(self.client, subject.name)
+        rest = RestWay(self.client, subject.name, subject.kind)
         if self.can_go_round:
             try:
                 rest.read()

@@ -97,7 +97,7 @@ class Changing:
             self._verify_by_rest(subject, moves)
 
     def _verify_by_rest(self, subject: Subject, moves: Sequence[Move]) -> None:
-        rest = RestWay(self._client, self._name)
+        rest = RestWay(self._client, self._name, subject.kind)
         try:
             rest.read()
         except NotFoundError:  # an old server, or the connector is deleted just now

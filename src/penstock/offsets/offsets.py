@@ -12,6 +12,7 @@ from penstock.clock import Clock, SystemClock
 from penstock.errors import BadRequestError, NotFoundError
 from penstock.offsets.access import Access
 from penstock.offsets.changing import Changing
+from penstock.offsets.halt import STOPPED, state_of
 from penstock.offsets.journal import Entry, Journal
 from penstock.offsets.kafka_side import ConnectorKafka
 from penstock.offsets.models import Held, Kind, Move, Outcome, Via, same, sink_place
@@ -28,12 +29,17 @@ _RECENT: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a change would do."""
+    """What a change would do to the offsets as they are.
+
+    `final`: nobody stores other ones meanwhile. A connector that runs may have read more than it
+    has stored so far; what holds then is seen once it is stopped.
+    """
 
     connector: str
     kind: Kind
     moves: Sequence[Move]
     via: Via
+    final: bool
 
     @property
     def changes(self) -> list[Move]:
@@ -137,7 +143,7 @@ class Offsets:
         if not subject.exists or self._access.via is Via.TOPIC:
             return None
         try:
-            return RestWay(self._client, subject.name).read()
+            return RestWay(self._client, subject.name, subject.kind).read()
         except UnsupportedError:
             if not self._access.can_go_round:
                 raise
@@ -186,7 +192,8 @@ class Offsets:
         subject = self._access.subject(name)
         way = self._access.way(subject)
         moves = wish(self._access.situation(subject, way))
-        return Plan(name, subject.kind, moves, way.via)
+        final = not subject.exists or state_of(self._client, name) == STOPPED
+        return Plan(name, subject.kind, moves, way.via, final)
 
     def apply(
         self, name: str, wish: Wish, *, action: str = "set", recreate: bool = False
@@ -222,7 +229,7 @@ class Offsets:
         plan = self.plan(name, wish)
         outcome = (
             self._changing(name).run(wish, lambda _: None, recreate=recreate)
-            if plan.changes
+            if plan.changes or not plan.final
             else Outcome(name, (), plan.via, "")
         )
         self._journal.mark_undone(self._client.url, name, entry, self._clock.wall_ms())

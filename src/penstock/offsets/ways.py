@@ -9,16 +9,16 @@ from typing import Final, Protocol
 from penstock.client import Client, ServerError
 from penstock.clock import Deadline
 from penstock.data.record import TopicPartition
-from penstock.errors import NotFoundError, RetriableError
+from penstock.errors import NotFoundError
 from penstock.kafka.clients import Admin
-from penstock.offsets.models import Held, Move, Via, same, sink_map, sink_place
+from penstock.offsets.models import Held, Kind, Move, Via, same, sink_map, sink_place
 from penstock.offsets.patience import repeated
 from penstock.offsets.topic import OffsetTopic
 from penstock.storage.java_json import canonical
 from penstock.wire.models import OffsetEntry
 
 _OLD: Final = (HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED)
-_PATIENCE_SECONDS: Final = 20.0
+_PATIENCE_SECONDS: Final = 10.0
 
 
 class UnsupportedError(NotFoundError):
@@ -44,9 +44,10 @@ class RestWay:
 
     via = Via.REST
 
-    def __init__(self, client: Client, name: str) -> None:
+    def __init__(self, client: Client, name: str, kind: Kind) -> None:
         self._client = client
         self._name = name
+        self._kind = kind
 
     def read(self) -> list[Held]:
         """Raises UnsupportedError if the server has no such thing (Connect before 3.5)."""
@@ -63,24 +64,25 @@ class RestWay:
         forgets_all = len(forgotten) == len(moves) and known <= forgotten
         entries = [OffsetEntry(move.partition, move.after) for move in moves]
         try:
-            # Tasks may need a moment more than their status says; the server then refuses.
             repeated(
                 lambda: (
                     self._client.reset_offsets(self._name)
                     if forgets_all
                     else self._client.alter_offsets(self._name, entries)
                 ),
-                _is_momentary,
+                self._passes,
                 _PATIENCE_SECONDS,
             )
         except (NotFoundError, ServerError) as error:
             raise _unsupported(error, "change") from error
 
-
-def _is_momentary(error: Exception) -> bool:
-    return (
-        isinstance(error, ServerError) and error.status >= HTTPStatus.INTERNAL_SERVER_ERROR
-    ) or isinstance(error, RetriableError)
+    def _passes(self, error: Exception) -> bool:
+        """A sink's tasks may be members of its group for a moment after they are gone."""
+        return (
+            self._kind is Kind.SINK
+            and isinstance(error, ServerError)
+            and error.status >= HTTPStatus.INTERNAL_SERVER_ERROR
+        )
 
 
 def _unsupported(error: Exception, verb: str) -> Exception:

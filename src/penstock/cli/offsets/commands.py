@@ -354,16 +354,12 @@ class _Change:
             show_moves(plan.kind, plan.moves, self.output)
         if self.dry_run:
             return False
-        if not plan.changes:
+        if plan.final and not plan.changes:
             _tell(f"{self.name}: there is nothing to change.")
             # Such a change counts as undone, so that the one before it is next.
             return self.action == "undo"
         if not self.yes:
-            typer.confirm(
-                f"Stop {self.name}, change {_count(plan.changes)}, start it again?",
-                abort=True,
-                err=True,
-            )
+            typer.confirm(_question(plan), abort=True, err=True)
         return True
 
     def _report(self, kind: Kind, outcome: Outcome) -> None:
@@ -373,12 +369,23 @@ class _Change:
             show_moves(kind, outcome.moves, self.output)
         state = f"; the connector is {outcome.state}" if outcome.state else ""
         _tell(f"{self.name}: {_count(outcome.moves)} changed{state}.")
-        if self.action != "undo":
+        if self.action != "undo" and outcome.moves:
             _tell(f"`penstock offsets undo {self.name}` puts the old back.")
 
 
+def _question(plan: Plan) -> str:
+    if plan.final:
+        return f"Change {_count(plan.changes)} of {plan.connector}?"
+    if plan.changes:
+        return f"Stop {plan.connector}, change {_count(plan.changes)}, start it again?"
+    return (
+        f"Nothing that is stored would change; but {plan.connector} may have read more than it has"
+        " stored. Stop it, look again, start it again?"
+    )
+
+
 def _count(moves: Sequence[object]) -> str:
-    return "1 offset" if len(moves) == 1 else f"{len(moves)} offsets"
+    return "1 offset" if len(moves) == 1 else f"{len(moves) or 'no'} offsets"
 
 
 def _tell(text: str) -> None:
