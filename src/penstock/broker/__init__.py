@@ -6,8 +6,9 @@
 """
 
 from penstock.broker.broker import Broker
+from penstock.broker.goals import Goal
 from penstock.broker.groups import Group, GroupPartition, Groups, GroupSummary
-from penstock.broker.reset import Change, Goal, Resets
+from penstock.broker.reset import Change, Resets
 from penstock.broker.topics import Partition, Topic, Topics
 from penstock.kafka.clients import GroupMember, TopicSetting
 

@@ -48,6 +48,8 @@ SECTIONS: Final[dict[str, tuple[Entry, ...]]] = {
     ),
     "Kafka": (
         Entry("topics", "topics", "List, create, describe, alter, delete topics.", group=True),
+        Entry("produce", "produce", "Write records to a topic."),
+        Entry("consume", "consume", "Show the records of a topic."),
         Entry("groups", "groups", "Consumer groups: their lag, and moving offsets.", group=True),
     ),
     "Tools": (
