@@ -51,7 +51,8 @@ def _here(kafka: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def orders(kafka: str, broker: Broker, unique: Unique) -> str:
     """A topic of three partitions, with a record each minute in each of the first two."""
     name = unique("orders")
-    broker.topics.create(name, partitions=3)
+    # The records are old: with the broker's retention they would soon be gone.
+    broker.topics.create(name, partitions=3, settings={"retention.ms": "-1"})
     records = [
         NewRecord(name, None, b"%d" % n, partition=p, timestamp=START_MS + n * 60_000)
         for p in (0, 1)

@@ -17,6 +17,9 @@ _PIECE: Final = re.compile(
     r"%(?P<field>.)|\\x(?P<hex>[0-9A-Fa-f]{1,2})|\\(?P<escape>.)|(?P<plain>[^%\\]+)|(?P<rest>.)",
     re.DOTALL,
 )
+_ESCAPE: Final = re.compile(
+    r"\\x(?P<hex>[0-9A-Fa-f]{1,2})|\\(?P<escape>.)|(?P<plain>[^\\]+)|(?P<rest>.)", re.DOTALL
+)
 _ESCAPES: Final = {"n": b"\n", "r": b"\r", "t": b"\t", "0": b"\0", "\\": b"\\"}
 
 
@@ -48,11 +51,7 @@ def compile_format(text: str, key: Text, value: Text, null: bytes = b"") -> Rend
 
 def unescaped(text: str) -> str:
     r"""A separator as people write it: `\t`, `\n` and `\x1f` are those characters."""
-    parts = (
-        piece[0] if piece["field"] else _literal(piece).decode("utf-8", "surrogateescape")
-        for piece in _PIECE.finditer(text)
-    )
-    return "".join(parts)
+    return _ESCAPE.sub(lambda piece: _literal(piece).decode("utf-8", "surrogateescape"), text)
 
 
 def _fields(key: Text, value: Text, null: bytes) -> Mapping[str, Part]:

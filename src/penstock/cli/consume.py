@@ -84,7 +84,7 @@ def consume(
     ] = Shape.TABLE,
     format_: Annotated[
         str,
-        typer.Option("--format", "-f", help="As kcat's: %k %s %p %o %t %T %h %K %S %R and \\\\n."),
+        typer.Option("--format", "-f", help="As kcat's: %k %s %p %o %t %T %h %K %S %R and \\n."),
     ] = "",
     keys: Annotated[bool, typer.Option("--keys", help="Raw output: keys too.")] = False,
     key_separator: Annotated[

@@ -157,5 +157,7 @@ def _widths(rows: Iterable[Sequence[str]], *, wide: bool) -> list[int]:
 def _cell(shown: Shown, is_null: bool) -> str:
     if is_null:
         return "(null)"
-    text = "".join(each if each.isprintable() else repr(each)[1:-1] for each in shown.text)
+    text = shown.text
+    if not text.isprintable():
+        text = "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
     return f"{text}  ({shown.error})" if shown.error else text
