@@ -69,7 +69,7 @@ class TopicReader:
         self._assign({tp: start for tp, (start, end) in ranges.items() if end > start})
         deadline = Deadline.after(patience_seconds, self._clock)
         while ends:
-            messages = self._consumer.consume(_BATCH, min(_SLICE_SECONDS, deadline.remaining()))
+            messages = self._next(min(_SLICE_SECONDS, deadline.remaining()))
             if messages:
                 deadline = Deadline.after(patience_seconds, self._clock)
                 yield from self._records(messages, ends)
@@ -81,7 +81,7 @@ class TopicReader:
         waited for."""
         self._assign(starts)
         while True:
-            messages = self._consumer.consume(_BATCH, _SLICE_SECONDS)
+            messages = self._next(_SLICE_SECONDS)
             for message in messages:
                 if not self._is_end(message) and message.error() is None:
                     yield raw_record(message)
@@ -93,6 +93,12 @@ class TopicReader:
             confluent_kafka.TopicPartition(self._topic, tp.partition, start)
             for tp, start in starts.items()
         ])  # fmt: skip
+
+    def _next(self, seconds: float) -> list[Any]:
+        """Wait that long for a first message, and take what else is there; consume() alone would
+        wait for a whole batch."""
+        first = self._consumer.poll(seconds)
+        return [] if first is None else [first, *self._consumer.consume(_BATCH, 0)]
 
     def _records(self, messages: Iterable[Any], ends: dict[int, int]) -> Iterator[RawRecord]:
         for message in messages:
