@@ -64,6 +64,20 @@ def load_connector_file(path: Path) -> ConnectorFile:
     return _flat(path, load_properties(path))
 
 
+def parse_connector(text: str, source: Path) -> ConnectorFile:
+    """The same from a text; `source` is what errors name.
+
+    Raises:
+        ConfigError: it is neither JSON nor properties, or has no name.
+    """
+    if text.lstrip().startswith("{"):
+        return _from_json(source, text)
+    try:
+        return _flat(source, parse_properties(text))
+    except ConfigError as error:
+        raise ConfigError(f"{source}: {error}") from error
+
+
 def _logical_lines(text: str) -> Iterator[str]:
     line = ""
     naturals = _LINE_END.split(text)
