@@ -56,7 +56,7 @@ def serving(*answers: tuple[int, Any]) -> Iterator[Scripted]:
             self.end_headers()
             self.wfile.write(answer)
 
-        do_GET = do_PUT = do_POST = do_PATCH = do_DELETE = handle_any
+        do_GET = do_PUT = do_POST = do_PATCH = do_DELETE = handle_any  # noqa: N815
 
         def log_message(self, format: str, *args: Any) -> None: ...  # noqa: A002
 
