@@ -57,6 +57,10 @@ SECTIONS: Final[dict[str, tuple[Entry, ...]]] = {
         Entry("preview", "preview", "Show what a connector makes of records; nothing is written."),
         Entry("dlq", "dlq.commands", "List, show and replay dead letters.", group=True),
     ),
+    "Kafka": (
+        Entry("topics", "topics", "List, create, describe, alter, delete topics.", group=True),
+        Entry("groups", "groups", "Consumer groups: their lag, and moving offsets.", group=True),
+    ),
     "Tools": (
         Entry("context", "contexts", "Clusters by name: which one commands are for.", group=True),
         Entry("doctor", "worker", "Check Java, jars, ports, broker and Spark."),

@@ -145,7 +145,9 @@ class Target:
             connect or found.texts.get("connect", DEFAULT_CONNECT),
             servers
             or given.get("bootstrap.servers")
-            or found.texts.get("bootstrap-servers", DEFAULT_SERVERS),
+            or found.texts.get("bootstrap-servers")
+            or os.environ.get("PENSTOCK_BOOTSTRAP_SERVERS")
+            or DEFAULT_SERVERS,
             properties,
         )
 

@@ -1,7 +1,10 @@
 """The Kafka clients Penstock uses, in its own terms. Nothing else imports a client library."""
 
 from penstock.kafka.clients.admin import Admin, Edge, TopicSpec, TopicView
+from penstock.kafka.clients.admin_groups import GroupEntry, GroupMember, GroupState
+from penstock.kafka.clients.admin_topics import PartitionState, TopicSetting, TopicState
 from penstock.kafka.clients.group_consumer import GroupConsumer, PartitionEvents, RawRecord
+from penstock.kafka.clients.record_times import RecordTimes
 from penstock.kafka.clients.records import LogReader, LogRecord, LogWriter, Reading
 from penstock.kafka.clients.topic_records import NewRecord, TopicReader, TopicWriter
 
@@ -9,15 +12,22 @@ __all__ = [
     "Admin",
     "Edge",
     "GroupConsumer",
+    "GroupEntry",
+    "GroupMember",
+    "GroupState",
     "LogReader",
     "LogRecord",
     "LogWriter",
     "NewRecord",
     "PartitionEvents",
+    "PartitionState",
     "RawRecord",
     "Reading",
+    "RecordTimes",
     "TopicReader",
+    "TopicSetting",
     "TopicSpec",
+    "TopicState",
     "TopicView",
     "TopicWriter",
 ]

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import confluent_kafka
+import confluent_kafka.admin
 from kafka import KafkaAdminClient
 from kafka.errors import KafkaTimeoutError
 from kafka.net.sasl.oauth import AbstractTokenProvider
@@ -50,6 +51,16 @@ def rd_producer(
 ) -> Any:
     """A confluent-kafka Producer; `fixed` wins over the properties."""
     return _rd_client(confluent_kafka.Producer, properties, Role.PRODUCER, fixed, on_error)
+
+
+def rd_admin(
+    properties: Mapping[str, str],
+    fixed: Mapping[str, Any],
+    on_error: Callable[[confluent_kafka.KafkaError], None],
+) -> Any:
+    """A confluent-kafka AdminClient, for what kafka-python can't do."""
+    kind = confluent_kafka.admin.AdminClient
+    return _rd_client(kind, properties, Role.ADMIN, fixed, on_error)
 
 
 def _rd_client(

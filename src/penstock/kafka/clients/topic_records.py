@@ -96,13 +96,14 @@ class TopicReader:
 
 @dataclass(frozen=True, slots=True)
 class NewRecord:
-    """A record to write; without a partition its key decides."""
+    """A record to write; without a partition its key decides, without a time (ms) it is now."""
 
     topic: str
     key: bytes | None
     value: bytes | None
     headers: tuple[tuple[str, bytes | None], ...] = ()
     partition: int | None = None
+    timestamp: int | None = None
 
 
 class TopicWriter:
@@ -139,6 +140,8 @@ class TopicWriter:
 
     def _produce(self, record: NewRecord, outcome: _Outcome) -> None:
         place = {} if record.partition is None else {"partition": record.partition}
+        if record.timestamp is not None:
+            place["timestamp"] = record.timestamp
         self._producer.produce(
             record.topic,
             record.value,

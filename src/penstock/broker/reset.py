@@ -1,0 +1,301 @@
+"""Moving the offsets of groups: planned and looked at first, then carried out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from penstock.broker.edges import Edges
+from penstock.broker.groups import Groups, busy
+from penstock.broker.names import in_order, topic_partitions
+from penstock.clock import Clock, Deadline, SystemClock
+from penstock.data.record import TopicPartition
+from penstock.errors import BadRequestError, DeadlineExceededError, NotFoundError
+from penstock.kafka.clients import Admin, RecordTimes
+
+_TIMES_SECONDS: Final = 10.0
+Partitions = Mapping[TopicPartition, Edges]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What becomes of one partition. `old` is None if the group had committed nothing.
+
+    `wanted` is what was asked for, if the partition does not reach so far; `first` and `last`
+    are the times (ms) of the records between the old and the new offset, as far as known.
+    """
+
+    group: str
+    topic: str
+    partition: int
+    old: int | None
+    new: int
+    edges: Edges
+    wanted: int | None = None
+    first: int | None = None
+    last: int | None = None
+
+    @property
+    def place(self) -> TopicPartition:
+        """The partition."""
+        return TopicPartition(self.topic, self.partition)
+
+    @property
+    def read_again(self) -> int:
+        """How many offsets the group will go through once more."""
+        return 0 if self.old is None else max(0, self._old_inside - self.new)
+
+    @property
+    def skipped(self) -> int:
+        """How many offsets the group will never see."""
+        return 0 if self.old is None else max(0, self.new - self._old_inside)
+
+    @property
+    def between(self) -> tuple[int, int] | None:
+        """The offsets that are read again or skipped; the second is the first after them."""
+        if self.old is None or self._old_inside == self.new:
+            return None
+        return min(self._old_inside, self.new), max(self._old_inside, self.new)
+
+    @property
+    def _old_inside(self) -> int:
+        """Records that are gone can't be read again, nor skipped."""
+        return min(max(self.old or 0, self.edges.start), self.edges.end)
+
+    @property
+    def warning(self) -> str:
+        """Why the offset is not the one that was asked for."""
+        if self.wanted is None or self.wanted == self.new:
+            return ""
+        edge = "higher than the latest" if self.wanted > self.new else "lower than the earliest"
+        return (
+            f"{self.topic}-{self.partition}: offset {self.wanted} is {edge} one; {self.new} is used"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What a goal starts from: one group, the partitions to change and what it has committed."""
+
+    group: str
+    partitions: Partitions
+    committed: Mapping[TopicPartition, int]
+    at: Callable[[Mapping[TopicPartition, int]], Mapping[TopicPartition, int | None]]
+
+
+Goal = Callable[[Situation], Mapping[TopicPartition, int]]
+"""Where to go: an offset for each partition of a situation."""
+
+
+def to_earliest(situation: Situation) -> dict[TopicPartition, int]:
+    """The first record there is."""
+    return {each: edges.start for each, edges in situation.partitions.items()}
+
+
+def to_latest(situation: Situation) -> dict[TopicPartition, int]:
+    """Behind the last record."""
+    return {each: edges.end for each, edges in situation.partitions.items()}
+
+
+def to_current(situation: Situation) -> dict[TopicPartition, int]:
+    """What is committed; the end where nothing is, as Kafka's own tool does."""
+    return {
+        each: situation.committed.get(each, edges.end)
+        for each, edges in situation.partitions.items()
+    }
+
+
+def to_offset(offset: int) -> Goal:
+    """The same offset in each partition."""
+    return lambda situation: dict.fromkeys(situation.partitions, offset)
+
+
+def shift_by(count: int) -> Goal:
+    """So many offsets further, or back."""
+
+    def goal(situation: Situation) -> dict[TopicPartition, int]:
+        missing = in_order(set(situation.partitions) - set(situation.committed))
+        if missing:
+            raise BadRequestError(
+                f"group {situation.group} has committed no offset for"
+                f" {', '.join(map(str, missing))}, so it can't be shifted"
+            )
+        return {each: situation.committed[each] + count for each in situation.partitions}
+
+    return goal
+
+
+def to_time(moment: int) -> Goal:
+    """The first record that is not older than a time (ms); the end if all are older."""
+
+    def goal(situation: Situation) -> dict[TopicPartition, int]:
+        found = situation.at(dict.fromkeys(situation.partitions, moment))
+        offsets = {}
+        for each, edges in situation.partitions.items():
+            offset = found.get(each)
+            offsets[each] = edges.end if offset is None else offset
+        return offsets
+
+    return goal
+
+
+def by_duration(millis: int, clock: Clock | None = None) -> Goal:
+    """The first record that is not older than this long ago."""
+    return to_time((clock or SystemClock()).wall_ms() - millis)
+
+
+class Resets:
+    """Plans changes of offsets, and carries plans out."""
+
+    def __init__(
+        self, admin: Admin, groups: Groups, properties: Mapping[str, str], seconds: float
+    ) -> None:
+        self._admin = admin
+        self._groups = groups
+        self._properties = properties
+        self._seconds = seconds
+
+    def plan(
+        self,
+        group: str,
+        goal: Goal,
+        topics: Sequence[str] = (),
+        *,
+        all_topics: bool = False,
+        times: bool = True,
+    ) -> list[Change]:
+        """What would become of the partitions of these topics (`TOPIC` or `TOPIC:0,1`).
+
+        Args:
+            group: whose offsets; it need not exist if topics are named.
+            goal: where to go.
+            topics: which partitions.
+            all_topics: those the group has committed offsets for.
+            times: whether to look up when the records were written that lie between.
+
+        Raises:
+            NotFoundError: no such topic, partition, or group.
+        """
+        committed = self._groups.offsets(group)
+        partitions = self._partitions(group, topics, committed, all_topics=all_topics)
+        return self._changes(group, goal, partitions, committed, times=times)
+
+    def plan_offsets(
+        self, group: str, offsets: Mapping[TopicPartition, int], *, times: bool = True
+    ) -> list[Change]:
+        """The same, with an offset for each partition."""
+        committed = self._groups.offsets(group)
+        partitions = self._existing(offsets)
+        return self._changes(group, lambda _: offsets, partitions, committed, times=times)
+
+    def obstacle(self, group: str) -> str:
+        """Why execute() would refuse now; nothing if it would not."""
+        state = self._groups.state(group)
+        return busy(state) if state.members else ""
+
+    def execute(self, changes: Iterable[Change]) -> None:
+        """Commit the new offsets.
+
+        Raises:
+            GroupActiveError: a group has members; nothing is changed then.
+        """
+        by_group: dict[str, dict[TopicPartition, int]] = {}
+        for each in changes:
+            by_group.setdefault(each.group, {})[each.place] = each.new
+        for group in by_group:
+            self._groups.check_at_rest(group)
+        for group, offsets in by_group.items():
+            self._admin.alter_group_offsets(group, offsets, self._deadline())
+
+    def _partitions(
+        self,
+        group: str,
+        topics: Sequence[str],
+        committed: Mapping[TopicPartition, int],
+        *,
+        all_topics: bool,
+    ) -> Partitions:
+        if all_topics == bool(topics):
+            raise BadRequestError("name the topics, or ask for all topics of the group")
+        if not all_topics:
+            return self._named(topics)
+        if not committed:
+            raise NotFoundError(
+                f"group {group} has committed no offsets, or does not exist; name the topics"
+            )
+        return self._existing(committed)
+
+    def _named(self, topics: Sequence[str]) -> Partitions:
+        chosen = [topic_partitions(text) for text in topics]
+        edges = self._groups.edges(topic for topic, _ in chosen)
+        found: dict[TopicPartition, Edges] = {}
+        for topic, numbers in chosen:
+            of_topic = {each: at for each, at in edges.items() if each.topic == topic}
+            if not of_topic:
+                raise NotFoundError(f"there is no topic {topic}")
+            wanted = (
+                of_topic
+                if numbers is None
+                else {TopicPartition(topic, number) for number in numbers}
+            )
+            _check_known(wanted, of_topic)
+            found |= {each: edges[each] for each in wanted}
+        return found
+
+    def _existing(self, partitions: Iterable[TopicPartition]) -> Partitions:
+        wanted = set(partitions)
+        edges = self._groups.edges(each.topic for each in wanted)
+        _check_known(wanted, edges)
+        return {each: edges[each] for each in wanted}
+
+    def _changes(
+        self,
+        group: str,
+        goal: Goal,
+        partitions: Partitions,
+        committed: Mapping[TopicPartition, int],
+        *,
+        times: bool,
+    ) -> list[Change]:
+        offsets = goal(Situation(group, partitions, committed, self._at))
+        changes = []
+        for each in in_order(partitions):
+            edges, wanted = partitions[each], offsets[each]
+            new = min(max(wanted, edges.start), edges.end)
+            old = committed.get(each)
+            clamped = None if wanted == new else wanted
+            changes.append(Change(group, each.topic, each.partition, old, new, edges, clamped))
+        return self._with_times(changes) if times else changes
+
+    def _at(self, moments: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, int | None]:
+        return self._admin.offsets_at(moments, self._deadline())
+
+    def _with_times(self, changes: Sequence[Change]) -> list[Change]:
+        """Times are for people only: where they can't be had in time there are none."""
+        spans = {each.place: span for each in changes if (span := each.between) is not None}
+        if not spans:
+            return list(changes)
+        times = RecordTimes(self._properties)
+        try:
+            found = times.of(spans, Deadline.after(min(self._seconds, _TIMES_SECONDS)))
+        except DeadlineExceededError:
+            return list(changes)
+        finally:
+            times.close()
+        timed = []
+        for each in changes:
+            first, last = found.get(each.place, (None, None))
+            timed.append(replace(each, first=first, last=last))
+        return timed
+
+    def _deadline(self) -> Deadline:
+        return Deadline.after(self._seconds)
+
+
+def _check_known(wanted: Iterable[TopicPartition], known: Iterable[TopicPartition]) -> None:
+    missing = in_order(set(wanted) - set(known))
+    if missing:
+        raise NotFoundError(
+            f"there is no partition {', '.join(map(str, missing))}, or it has no leader now"
+        )

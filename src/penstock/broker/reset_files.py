@@ -1,0 +1,58 @@
+"""Files of offsets, as kafka-consumer-groups exports them and takes them back."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+
+from penstock.broker.reset import Change
+from penstock.data.record import TopicPartition
+from penstock.errors import BadRequestError
+
+
+def to_csv(changes: Sequence[Change]) -> str:
+    """The new offsets as Kafka's tool exports them; with the group if there are several."""
+    several = len({each.group for each in changes}) > 1
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    for each in changes:
+        row = (each.topic, each.partition, each.new)
+        writer.writerow((each.group, *row) if several else row)
+    return text.getvalue()
+
+
+def from_csv(text: str, groups: Sequence[str], where: str) -> dict[str, dict[TopicPartition, int]]:
+    """The offsets of such a file, for each group.
+
+    Args:
+        text: lines of `topic,partition,offset`, or `group,topic,partition,offset`.
+        groups: the groups that were named; lines without one are for the only one of them.
+        where: the name of the file, for errors.
+
+    Raises:
+        BadRequestError: a line can't be used; the text names it.
+    """
+    found: dict[str, dict[TopicPartition, int]] = {}
+    reader = csv.reader(io.StringIO(text), skipinitialspace=True)
+    for row in reader:
+        if not row or row[0].lstrip().startswith("#"):
+            continue
+        group, topic, partition, offset = _line(row, groups, f"{where}, line {reader.line_num}")
+        found.setdefault(group, {})[TopicPartition(topic, partition)] = offset
+    if not found:
+        raise BadRequestError(f"{where} has no offsets in it")
+    return found
+
+
+def _line(row: Sequence[str], groups: Sequence[str], where: str) -> tuple[str, str, int, int]:
+    cells = [cell.strip() for cell in row]
+    if len(cells) == 3 and len(groups) == 1:
+        cells = [groups[0], *cells]
+    if len(cells) != 4 or not (cells[2].isdecimal() and cells[3].lstrip("-").isdecimal()):
+        form = "topic,partition,offset" if len(groups) == 1 else "group,topic,partition,offset"
+        raise BadRequestError(f"{where}: expected {form}, got {','.join(row)}")
+    group, topic, partition, offset = cells
+    if groups and group not in groups:
+        raise BadRequestError(f"{where}: {group} is none of the groups named")
+    return group, topic, int(partition), int(offset)

@@ -1,0 +1,204 @@
+"""`penstock groups reset`: the offsets of groups moved, after a look at what that means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from penstock.cli.kafka import Timeout, opened
+from penstock.cli.output import complain, err, say
+from penstock.cli.shown import Output, OutputOption, show
+from penstock.cli.target import CommandConfig, ContextName, Servers
+from penstock.errors import ConfigError
+
+if TYPE_CHECKING:
+    from penstock.broker import Broker, Change, Goal
+
+
+def reset(
+    groups: Annotated[list[str], typer.Argument(metavar="GROUP...")],
+    topic: Annotated[
+        list[str] | None, typer.Option("--topic", "-t", help="TOPIC or TOPIC:0,1; repeatable.")
+    ] = None,
+    all_topics: Annotated[
+        bool, typer.Option("--all-topics", help="All that the group has committed offsets for.")
+    ] = False,
+    to_earliest: Annotated[bool, typer.Option("--to-earliest", help="The first record.")] = False,
+    to_latest: Annotated[bool, typer.Option("--to-latest", help="Behind the last one.")] = False,
+    to_current: Annotated[
+        bool, typer.Option("--to-current", help="Where it is; the end where it is nowhere.")
+    ] = False,
+    to_offset: Annotated[
+        int | None, typer.Option("--to-offset", help="An offset, in each partition.")
+    ] = None,
+    shift_by: Annotated[
+        int | None, typer.Option("--shift-by", help="So many offsets on, or back: -100.")
+    ] = None,
+    by_duration: Annotated[
+        str, typer.Option("--by-duration", metavar="PnDTnHnMnS", help="So long ago; 2h works too.")
+    ] = "",
+    to_datetime: Annotated[
+        str,
+        typer.Option(
+            "--to-datetime",
+            metavar="YYYY-MM-DDTHH:mm:SS.sss",
+            help="The first record not older than this; UTC unless a zone is given.",
+        ),
+    ] = "",
+    from_file: Annotated[
+        Path | None, typer.Option("--from-file", help="CSV of topic,partition,offset.")
+    ] = None,
+    execute: Annotated[bool, typer.Option("--execute", help="Do it; else only shown.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only show it, which is the default.")
+    ] = False,
+    export: Annotated[
+        bool, typer.Option("--export", help="Print the new offsets as CSV for --from-file.")
+    ] = False,
+    context: ContextName = None,
+    servers: Servers = None,
+    command_config: CommandConfig = None,
+    timeout: Timeout = 30,
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Move the offsets of groups. Shows what would be read again or skipped.
+
+    Nothing changes without --execute. The groups must have no members. Offsets that a partition
+    does not have become its first or its last, with a warning.
+    """
+    from penstock.broker.reset_files import to_csv
+
+    if execute and dry_run:
+        raise ConfigError("--execute and --dry-run can't both be given")
+    goals = {
+        "--to-earliest": to_earliest,
+        "--to-latest": to_latest,
+        "--to-current": to_current,
+        "--to-offset": to_offset,
+        "--shift-by": shift_by,
+        "--by-duration": by_duration,
+        "--to-datetime": to_datetime,
+        "--from-file": from_file,
+    }
+    name, value = _one_of(goals)
+    if name == "--from-file" and (topic or all_topics):
+        raise ConfigError("--from-file names the topics; leave out --topic and --all-topics")
+    if name != "--from-file" and bool(topic) == all_topics:
+        raise ConfigError("give --topic, or --all-topics for all that the group has committed")
+    with opened(context, servers, command_config, timeout) as broker:
+        names = _named(broker, groups)
+        if isinstance(value, Path):
+            changes = _of_file(broker, value, names, times=not export)
+        else:
+            goal = _goal(name, value)
+            changes = [
+                change
+                for group in names
+                for change in broker.resets.plan(
+                    group, goal, topic or (), all_topics=all_topics, times=not export
+                )
+            ]
+        for change in changes:
+            if change.warning:
+                complain(change.warning)
+        if execute:
+            broker.resets.execute(changes)
+        if export:
+            # Not through the console, which would wrap it.
+            typer.echo(to_csv(changes), nl=False)
+            return
+        _show_changes(changes, output)
+        if output is Output.TABLE:
+            _conclude(broker, changes, done=execute)
+
+
+def _one_of(goals: dict[str, Any]) -> tuple[str, Any]:
+    given = [
+        (name, value)
+        for name, value in goals.items()
+        if value is not None and value is not False and value != ""
+    ]
+    if len(given) != 1:
+        named = ", ".join(name for name, _ in given) or "none"
+        raise ConfigError(f"give one of {', '.join(goals)}; got {named}")
+    return given[0]
+
+
+def _goal(name: str, value: Any) -> Goal:
+    from penstock.broker import reset as goals
+    from penstock.broker.times import duration_ms, moment_ms
+
+    known: dict[str, Callable[[], Goal]] = {
+        "--to-earliest": lambda: goals.to_earliest,
+        "--to-latest": lambda: goals.to_latest,
+        "--to-current": lambda: goals.to_current,
+        "--to-offset": lambda: goals.to_offset(value),
+        "--shift-by": lambda: goals.shift_by(value),
+        "--by-duration": lambda: goals.by_duration(duration_ms(value)),
+        "--to-datetime": lambda: goals.to_time(moment_ms(value)),
+    }
+    return known[name]()
+
+
+def _named(broker: Broker, groups: Sequence[str]) -> list[str]:
+    """Groups by name need not exist: Kafka makes them when they commit. Patterns must match."""
+    from penstock.broker.names import is_pattern
+
+    found = [
+        each
+        for name in groups
+        for each in (broker.groups.names(name) if is_pattern(name) else [name])
+    ]
+    return list(dict.fromkeys(found))
+
+
+def _of_file(broker: Broker, file: Path, groups: Sequence[str], *, times: bool) -> list[Change]:
+    from penstock.broker.reset_files import from_csv
+
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{file} can't be read: {error}") from error
+    wanted = from_csv(text, groups, str(file))
+    return [
+        change
+        for group, offsets in wanted.items()
+        for change in broker.resets.plan_offsets(group, offsets, times=times)
+    ]
+
+
+def _show_changes(changes: Sequence[Change], output: Output) -> None:
+    from penstock.broker.times import shown_moment
+
+    rows = [
+        {
+            "group": each.group,
+            "topic": each.topic,
+            "partition": each.partition,
+            "old": each.old,
+            "new": each.new,
+            "read_again": each.read_again,
+            "skipped": each.skipped,
+            "first": shown_moment(each.first) or None,
+            "last": shown_moment(each.last) or None,
+        }
+        for each in changes
+    ]
+    show(rows, output)
+
+
+def _conclude(broker: Broker, changes: Sequence[Change], *, done: bool) -> None:
+    again, skipped = (
+        sum(each.read_again for each in changes),
+        sum(each.skipped for each in changes),
+    )
+    if done:
+        say(f"Done: {again} records will be read again, {skipped} are skipped.")
+        return
+    say(f"{again} records would be read again, {skipped} skipped. Nothing was changed: --execute")
+    for group in dict.fromkeys(each.group for each in changes):
+        if reason := broker.resets.obstacle(group):
+            err.print(f"Not possible now: {reason}", style="yellow", markup=False)

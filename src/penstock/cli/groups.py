@@ -1,0 +1,188 @@
+"""`penstock groups`: consumer groups, their lag, and moving their offsets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from penstock.cli.group_reset import reset
+from penstock.cli.kafka import Timeout, Yes, opened
+from penstock.cli.output import say
+from penstock.cli.shown import Output, OutputOption, show, show_document
+from penstock.cli.target import CommandConfig, ContextName, Servers
+
+if TYPE_CHECKING:
+    from penstock.broker import Group, GroupMember
+
+_EXAMPLES = """\b
+Examples:
+  penstock groups list                                    'connect-*' are those of sinks
+  penstock groups describe connect-orders-sink
+  penstock groups reset connect-orders-sink --topic orders --to-earliest
+                                                          what would be read again
+  penstock groups reset connect-orders-sink --topic orders --to-earliest --execute
+  penstock groups reset billing --topic orders:0,2 --by-duration PT2H --execute
+  penstock groups reset billing audit --all-topics --to-datetime 2026-03-01T00:00:00.000
+  penstock groups reset billing --all-topics --to-current --export > before.csv
+  penstock groups reset billing --from-file before.csv --execute
+"""
+app = typer.Typer(
+    name="groups",
+    help="Consumer groups: list, describe, move their offsets, delete.",
+    epilog=_EXAMPLES,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    context_settings={"max_content_width": 100},
+)
+
+_Names = Annotated[list[str], typer.Argument(metavar="GROUP|PATTERN...")]
+
+
+@app.command("list")
+def list_groups(
+    patterns: Annotated[list[str] | None, typer.Argument(metavar="[GROUP|PATTERN]...")] = None,
+    context: ContextName = None,
+    servers: Servers = None,
+    command_config: CommandConfig = None,
+    timeout: Timeout = 30,
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Groups with their state, members and type."""
+    with opened(context, servers, command_config, timeout) as broker:
+        groups = broker.groups.find(*patterns or ())
+    rows = [
+        {
+            "group": each.name,
+            "state": each.state,
+            "members": each.members,
+            "type": each.type,
+            "protocol": each.protocol,
+        }
+        for each in groups
+    ]
+    show(rows, output)
+
+
+@app.command()
+def describe(
+    patterns: _Names,
+    members: Annotated[
+        bool, typer.Option("--members", help="The members, and what each of them has.")
+    ] = False,
+    state: Annotated[
+        bool, typer.Option("--state", help="State, coordinator and assignment strategy.")
+    ] = False,
+    context: ContextName = None,
+    servers: Servers = None,
+    command_config: CommandConfig = None,
+    timeout: Timeout = 30,
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Where a group stands in each partition, how far that is from the end, and who reads it."""
+    with opened(context, servers, command_config, timeout) as broker:
+        groups = [broker.groups.describe(name) for name in broker.groups.names(*patterns)]
+    if output is not Output.TABLE:
+        show_document([_document(group) for group in groups], output)
+    elif state:
+        show([_state(group) for group in groups], output)
+    elif members:
+        rows = [_member(group, each) for group in groups for each in group.members]
+        show(rows, output) if rows else say("There are no members.")
+    else:
+        show([row for group in groups for row in _partitions(group)], output)
+        for group in groups:
+            say(f"{group.name} is {group.state}; {group.lag} records behind.")
+
+
+def _state(group: Group) -> dict[str, Any]:
+    return {
+        "group": group.name,
+        "state": group.state,
+        "type": group.type,
+        "assignor": group.assignor,
+        "members": len(group.members),
+        "coordinator": group.coordinator,
+        "lag": group.lag,
+    }
+
+
+def _member(group: Group, member: GroupMember) -> dict[str, Any]:
+    return {
+        "group": group.name,
+        "member": member.id,
+        "instance": member.instance_id,
+        "client": member.client_id,
+        "host": member.host,
+        "partitions": " ".join(map(str, member.partitions)),
+    }
+
+
+def _partitions(group: Group) -> list[dict[str, Any]]:
+    return [
+        {
+            "group": group.name,
+            "topic": each.topic,
+            "partition": each.partition,
+            "current": each.current,
+            "end": each.end,
+            "lag": each.lag,
+            "member": each.member.id if each.member else None,
+            "client": each.member.client_id if each.member else None,
+            "host": each.member.host if each.member else None,
+        }
+        for each in group.partitions
+    ]
+
+
+def _document(group: Group) -> dict[str, Any]:
+    members = [
+        {**_member(group, each), "partitions": [str(tp) for tp in each.partitions]}
+        for each in group.members
+    ]
+    return {**_state(group), "members": members, "partitions": _partitions(group)}
+
+
+@app.command()
+def delete(
+    patterns: _Names,
+    yes: Yes = False,
+    context: ContextName = None,
+    servers: Servers = None,
+    command_config: CommandConfig = None,
+    timeout: Timeout = 30,
+) -> None:
+    """Delete groups and the offsets they have committed. Asks first."""
+    with opened(context, servers, command_config, timeout) as broker:
+        names = broker.groups.names(*patterns)
+        if not yes:
+            for name in names:
+                say(f"  {name}")
+            typer.confirm("Delete these groups and their offsets?", abort=True, err=True)
+        broker.groups.delete(*names)
+    say(f"Deleted: {', '.join(names)}")
+
+
+@app.command("delete-offsets")
+def delete_offsets(
+    group: Annotated[str, typer.Argument(metavar="GROUP")],
+    topic: Annotated[
+        list[str], typer.Option("--topic", "-t", help="TOPIC or TOPIC:0,1; repeatable.")
+    ],
+    yes: Yes = False,
+    context: ContextName = None,
+    servers: Servers = None,
+    command_config: CommandConfig = None,
+    timeout: Timeout = 30,
+) -> None:
+    """Forget what a group has committed for some topics. Asks first."""
+    with opened(context, servers, command_config, timeout) as broker:
+        if not yes:
+            typer.confirm(
+                f"Forget the offsets of {group} for {', '.join(topic)}?", abort=True, err=True
+            )
+        gone = broker.groups.delete_offsets(group, topic)
+    say(f"{group} has forgotten: {', '.join(map(str, gone))}")
+
+
+app.command()(reset)

@@ -1,0 +1,119 @@
+"""Consumer groups in detail: their state, their members and what each member has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import confluent_kafka
+from confluent_kafka import KafkaException
+
+from penstock.clock import Deadline
+from penstock.data.record import TopicPartition
+from penstock.kafka.clients.admin_calls import AdminCalls, ours
+from penstock.kafka.clients.calls import within
+from penstock.kafka.clients.connect import rd_admin
+from penstock.kafka.clients.failures import librdkafka_failure
+from penstock.kafka.clients.records import LastError
+
+_STATES: Final = {
+    "PREPARING_REBALANCING": "PreparingRebalance",
+    "COMPLETING_REBALANCING": "CompletingRebalance",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class GroupEntry:
+    """A group in the cluster's list. What an old broker does not tell is empty."""
+
+    name: str
+    protocol: str
+    state: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class GroupMember:
+    """One member of a group, and the partitions it has."""
+
+    id: str
+    client_id: str
+    host: str
+    instance_id: str | None
+    partitions: tuple[TopicPartition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupState:
+    """A group as its coordinator has it; one that does not exist is Dead."""
+
+    name: str
+    state: str
+    type: str
+    assignor: str
+    coordinator: str
+    members: tuple[GroupMember, ...]
+
+
+class GroupDetails(AdminCalls):
+    """What there is to know about groups."""
+
+    def group_entries(self, deadline: Deadline) -> list[GroupEntry]:
+        """Every group of the cluster, by name."""
+        found = self.do(deadline, "listing the groups", lambda client: client.list_groups())
+        entries = [
+            GroupEntry(
+                entry["group_id"],
+                entry.get("protocol_type") or "",
+                entry.get("group_state") or "",
+                (entry.get("group_type") or "").lower(),
+            )
+            for entry in found
+        ]
+        return sorted(entries, key=lambda entry: entry.name)
+
+    def group_states(self, names: Sequence[str], deadline: Deadline) -> dict[str, GroupState]:
+        """The groups of these names, members included, whichever protocol they speak.
+
+        kafka-python can't describe groups of the new protocol (KIP-848); librdkafka can both.
+        """
+        if not names:
+            return {}
+        step = self.at(f"looking at {len(names)} groups")
+        return within(deadline, step, lambda: self._described(list(names), deadline, step))
+
+    def _described(self, names: list[str], deadline: Deadline, step: str) -> dict[str, GroupState]:
+        errors = LastError()
+        client = rd_admin(self._properties, {}, errors)
+        try:
+            answers = client.describe_consumer_groups(names, request_timeout=deadline.remaining())
+            return {name: _state(answer.result()) for name, answer in answers.items()}
+        except KafkaException as error:
+            client.poll(0)  # lets the library tell its reasons
+            errors.check(step)
+            raise librdkafka_failure(error, step + errors.hint()) from error
+
+
+def _state(found: Any) -> GroupState:
+    node = found.coordinator
+    return GroupState(
+        found.group_id,
+        _STATES.get(found.state.name, found.state.name.title()),
+        found.type.name.lower() if found.type != confluent_kafka.ConsumerGroupType.UNKNOWN else "",
+        found.partition_assignor or "",
+        f"{node.host}:{node.port} ({node.id})" if node is not None else "",
+        tuple(sorted(map(_member, found.members), key=lambda each: each.id)),
+    )
+
+
+def _member(found: Any) -> GroupMember:
+    partitions = found.assignment.topic_partitions if found.assignment else ()
+    return GroupMember(
+        found.member_id,
+        found.client_id,
+        # The broker puts a slash in front, as Java shows addresses.
+        found.host.removeprefix("/"),
+        found.group_instance_id or None,
+        tuple(sorted(map(ours, partitions), key=lambda each: (each.topic, each.partition))),
+    )

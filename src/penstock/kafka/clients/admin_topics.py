@@ -1,0 +1,201 @@
+"""Topics in detail, and changing them: what the operator's tools ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import kafka.errors
+from kafka.admin import AlterConfigOp, ConfigResource, ConfigResourceType
+
+from penstock.clock import Deadline
+from penstock.data.record import TopicPartition
+from penstock.errors import BadRequestError, NotFoundError
+from penstock.kafka.clients.admin_calls import AdminCalls, ours, theirs
+from penstock.kafka.clients.failures import python_failure
+
+_BAD_REQUESTS: Final = (
+    kafka.errors.InvalidPartitionsError,
+    kafka.errors.InvalidReplicationFactorError,
+    kafka.errors.InvalidConfigurationError,
+    kafka.errors.InvalidRequestError,
+    kafka.errors.InvalidTopicError,
+    kafka.errors.PolicyViolationError,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionState:
+    """One partition as the cluster has it; without a leader it can't be read or written."""
+
+    number: int
+    leader: int | None
+    replicas: tuple[int, ...]
+    in_sync: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TopicState:
+    """A topic with its partitions, in their order."""
+
+    name: str
+    is_internal: bool
+    partitions: tuple[PartitionState, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TopicSetting:
+    """A setting of a topic, and where it comes from: `topic`, `broker` or `default`.
+
+    A value the broker keeps to itself is None.
+    """
+
+    name: str
+    value: str | None
+    source: str
+
+
+class TopicDetails(AdminCalls):
+    """What there is to know about topics, and the changes to them."""
+
+    def topic_states(
+        self, names: Collection[str] | None, deadline: Deadline
+    ) -> dict[str, TopicState]:
+        """The topics that exist, of those named; None means all."""
+        if names is not None and not names:
+            return {}
+        wanted = None if names is None else list(names)
+        found = self.do(
+            deadline, "looking at topics", lambda client: client.describe_topics(wanted)
+        )
+        return {
+            topic["name"]: _state(topic)
+            for topic in found
+            if topic["error_code"] != kafka.errors.UnknownTopicOrPartitionError.errno
+        }
+
+    def settings_of(
+        self, names: Collection[str], deadline: Deadline
+    ) -> dict[str, list[TopicSetting]]:
+        """Every setting of each of the topics, by name."""
+        if not names:
+            return {}
+        resources = [ConfigResource(ConfigResourceType.TOPIC, name) for name in names]
+        found = self.do(
+            deadline,
+            "reading the settings of topics",
+            lambda client: client.describe_configs(resources, config_filter="all"),
+        )
+        return {
+            topic: [_setting(name, entry) for name, entry in sorted(settings.items())]
+            for topic, settings in found.get("topic", {}).items()
+        }
+
+    def add_partitions(self, topic: str, count: int, deadline: Deadline) -> None:
+        """Give the topic so many partitions in all.
+
+        Raises:
+            BadRequestError: the broker refuses the number; the text has its reason.
+        """
+        step = f"giving topic {topic} {count} partitions"
+        answer = self.do(
+            deadline,
+            step,
+            lambda client: client.create_partitions({topic: count}, raise_errors=False),
+        )
+        for result in answer.results:
+            self._refuse(result.error_code, result.error_message, step)
+
+    def alter_settings(
+        self,
+        topic: str,
+        settings: Mapping[str, str],
+        removed: Iterable[str],
+        deadline: Deadline,
+    ) -> None:
+        """Set some settings of a topic and return others to their defaults.
+
+        Raises:
+            BadRequestError: a name or a value is wrong; the text has the broker's reason.
+        """
+        step = f"changing the settings of topic {topic}"
+        operations: dict[str, Any] = {
+            **{name: (AlterConfigOp.SET, value) for name, value in settings.items()},
+            **dict.fromkeys(removed, (AlterConfigOp.DELETE, None)),
+        }
+        resource = ConfigResource(ConfigResourceType.TOPIC, topic, operations)
+        answer = self.do(
+            deadline,
+            step,
+            lambda client: client.alter_configs([resource], raise_on_unknown=False),
+        )
+        outcome = answer.get("topic", {}).get(topic, "OK")
+        if outcome != "OK":
+            raise BadRequestError(f"{self.at(step)}: {outcome}")
+
+    def refusable_delete(self, names: Collection[str], deadline: Deadline) -> dict[str, str]:
+        """Delete topics; those that could not be deleted, with the broker's reason."""
+        step = f"deleting {len(names)} topics"
+        answer = self.do(
+            deadline, step, lambda client: client.delete_topics(list(names), raise_errors=False)
+        )
+        return {
+            entry["name"]: _reason(entry["error_code"], entry.get("error_message"))
+            for entry in answer["topics"]
+            if entry["error_code"]
+        }
+
+    def offsets_at(
+        self, moments: Mapping[TopicPartition, int], deadline: Deadline
+    ) -> dict[TopicPartition, int | None]:
+        """The first offset whose record is not older than a time (ms); None if all are older."""
+        if not moments:
+            return {}
+        wanted = {theirs(partition): moment for partition, moment in moments.items()}
+        found = self.do(
+            deadline,
+            f"looking for times in {len(wanted)} partitions",
+            lambda client: client.list_partition_offsets(wanted),
+        )
+        return {
+            ours(partition): entry.offset if entry.offset >= 0 else None
+            for partition, entry in found.items()
+        }
+
+    def _refuse(self, code: int, message: str | None, step: str) -> None:
+        if not code:
+            return
+        kind = kafka.errors.for_code(code)
+        if kind is kafka.errors.UnknownTopicOrPartitionError:
+            raise NotFoundError(f"{self.at(step)}: there is no such topic")
+        if issubclass(kind, _BAD_REQUESTS):
+            raise BadRequestError(f"{self.at(step)}: {message or kind.__name__}")
+        error = kind(message or "")
+        raise python_failure(error, self.at(step)) from error
+
+
+def _state(topic: Mapping[str, Any]) -> TopicState:
+    partitions = [
+        PartitionState(
+            each["partition_index"],
+            each["leader_id"] if each["leader_id"] >= 0 else None,
+            tuple(each["replica_nodes"]),
+            tuple(each["isr_nodes"]),
+        )
+        for each in topic["partitions"]
+    ]
+    ordered = tuple(sorted(partitions, key=lambda each: each.number))
+    return TopicState(topic["name"], bool(topic.get("is_internal")), ordered)
+
+
+def _setting(name: str, entry: Mapping[str, Any]) -> TopicSetting:
+    source = entry.get("config_source", "")
+    if source == "DEFAULT_CONFIG":
+        return TopicSetting(name, entry["value"], "default")
+    origin = "topic" if source == "DYNAMIC_TOPIC_CONFIG" else "broker"
+    return TopicSetting(name, entry["value"], origin)
+
+
+def _reason(code: int, message: str | None) -> str:
+    return message or kafka.errors.for_code(code).__name__
