@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Annotated, Any, Final
 
 import typer
+from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
@@ -38,7 +39,8 @@ def show(
         show_document([dict(row) for row in rows], output)
         return
     # Only a terminal has a width: lines in a pipe are for grep and cut.
-    out.print(table_of(rows, columns, style), width=None if out.is_terminal else _ENDLESS)
+    console = out if out.is_terminal else Console(file=out.file, width=_ENDLESS, highlight=False)
+    console.print(table_of(rows, columns, style))
 
 
 def table_of(

@@ -64,20 +64,6 @@ def load_connector_file(path: Path) -> ConnectorFile:
     return _flat(path, load_properties(path))
 
 
-def parse_connector(text: str, source: Path) -> ConnectorFile:
-    """The same from a text; `source` is what errors name.
-
-    Raises:
-        ConfigError: it is neither JSON nor properties, or has no name.
-    """
-    if text.lstrip().startswith("{"):
-        return _from_json(source, text)
-    try:
-        return _flat(source, parse_properties(text))
-    except ConfigError as error:
-        raise ConfigError(f"{source}: {error}") from error
-
-
 def _logical_lines(text: str) -> Iterator[str]:
     line = ""
     naturals = _LINE_END.split(text)
@@ -138,6 +124,20 @@ def _escaped(text: str, at: int) -> tuple[str, int]:
     if not re.fullmatch(r"[0-9a-fA-F]{4}", digits):
         raise ConfigError(f"Malformed \\uxxxx encoding in {text!r}")
     return chr(int(digits, 16)), at + 5
+
+
+def parse_connector(text: str, source: Path) -> ConnectorFile:
+    """The same from a text; `source` is what errors name.
+
+    Raises:
+        ConfigError: it is neither JSON nor properties, or has no name.
+    """
+    if text.lstrip().startswith("{"):
+        return _from_json(source, text)
+    try:
+        return _flat(source, parse_properties(text))
+    except ConfigError as error:
+        raise ConfigError(f"{source}: {error}") from error
 
 
 def _from_json(path: Path, text: str) -> ConnectorFile:

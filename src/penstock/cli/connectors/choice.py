@@ -75,9 +75,13 @@ def confirm(question: str, chosen: Chosen, *, yes: bool) -> None:
         err.print(f"  {name}", markup=False)
     if len(chosen.names) > _SHOWN:
         err.print(f"  … and {len(chosen.names) - _SHOWN} more", markup=False)
-    if not sys.stdin.isatty():
+    if not _is_terminal():
         raise ConfigError(f"{question} There is no terminal to answer on; give --yes")
     typer.confirm(question, abort=True, err=True)
+
+
+def _is_terminal() -> bool:
+    return sys.stdin.isatty()
 
 
 def _missing(text: str, known: int, url: str, *, wild: bool) -> str:

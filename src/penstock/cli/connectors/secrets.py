@@ -21,4 +21,5 @@ def known_secrets(client: Client, config: Mapping[str, str]) -> SecretKeys:
         definitions = client.plugin_config(plugin)
     except PenstockError:
         return SecretKeys()
-    return SecretKeys({plugin: {each["name"]: each["type"] == "PASSWORD" for each in definitions}})
+    declared = {each.get("name", ""): each.get("type") == "PASSWORD" for each in definitions}
+    return SecretKeys({plugin: declared})
