@@ -23,6 +23,8 @@ Examples:
   penstock preview connector.json           what its transforms make of records
   penstock doctor worker.properties         what is wrong with this machine
   penstock plugins worker.properties        what is on its plugin.path, and what is broken there
+  penstock plan connectors/                 what connector files would change in a cluster
+  penstock apply connectors/ --wait         change it, and wait until everything runs
   penstock dlq list                         records that connectors could not process
   curl localhost:8083/connectors            talk to the worker
 """

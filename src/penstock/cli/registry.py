@@ -57,6 +57,12 @@ SECTIONS: Final[dict[str, tuple[Entry, ...]]] = {
         Entry("preview", "preview", "Show what a connector makes of records; nothing is written."),
         Entry("dlq", "dlq.commands", "List, show and replay dead letters.", group=True),
     ),
+    "Connector files": (
+        Entry("plan", "manage", "Show what connector files would change in a cluster."),
+        Entry("apply", "manage", "Bring a cluster to what connector files say."),
+        Entry("export", "manage", "Write a cluster's connectors to files."),
+        Entry("watch", "manage", "Keep a cluster equal to its connector files."),
+    ),
     "Kafka": (
         Entry("topics", "topics", "List, create, describe, alter, delete topics.", group=True),
         Entry("groups", "groups", "Consumer groups: their lag, and moving offsets.", group=True),

@@ -150,6 +150,15 @@ class Client:
         """Its config; passwords are hidden by Penstock, not by others."""
         return dict(self._get(_path(name, "config")))
 
+    def same_secrets(self, values: Mapping[str, Mapping[str, str]]) -> dict[str, list[str]]:
+        """Of values that the server hides: by connector, the keys whose stored value is the given.
+
+        Raises:
+            NotFoundError: the server is not Penstock.
+        """
+        body = {name: dict(given) for name, given in values.items()}
+        return dict(self._transport.ask("POST", "/penstock/secrets/compare", body))
+
     def put_config(self, name: str, config: Mapping[str, str]) -> Created:
         """Replace its config, or create it; `created` tells which."""
         status, found = self._transport.exchange("PUT", _path(name, "config"), dict(config))

@@ -47,6 +47,12 @@ class Herder(Protocol):
 
     def connector_config(self, name: str, deadline: Deadline) -> Mapping[str, str]: ...
 
+    def same_secrets(
+        self, values: Mapping[str, Mapping[str, str]], deadline: Deadline
+    ) -> dict[str, list[str]]:
+        """Of values that answers hide: by connector, the keys whose stored value is the given."""
+        ...
+
     def connector_status(self, name: str, deadline: Deadline) -> ConnectorStatus: ...
 
     def create_connector(

@@ -229,6 +229,13 @@ class LocalHerder:
         self._await(deadline)
         return self._views.config(name)
 
+    def same_secrets(
+        self, values: Mapping[str, Mapping[str, str]], deadline: Deadline
+    ) -> dict[str, list[str]]:
+        self._await(deadline)
+        stored = {name: self._views.stored_config(name) or {} for name in values}
+        return {name: self._secrets.same(given, stored[name]) for name, given in values.items()}
+
     def connector_status(self, name: str, deadline: Deadline) -> ConnectorStatus:
         self._await(deadline)
         return self._views.status(name)

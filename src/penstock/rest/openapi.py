@@ -112,6 +112,8 @@ SCHEMAS: Final[dict[str, Schema]] = {
     "Plugins": _list(_object(**{"class": TEXT, "type": TEXT, "version": TEXT})),
     "Preview": _object(config=CONFIG, records=_list(_PREVIEW_RECORD), limit=NUMBER),
     "Previews": _object(records=_list(_object(steps=_list(_PREVIEW_STEP)))),
+    "SameSecrets": _map(_list(TEXT)),
+    "Secrets": _map(CONFIG),
     "ServerInfo": _object(version=TEXT, commit=TEXT, kafka_cluster_id=TEXT),
     "TaskState": _TASK_STATE,
     "Tasks": _list(_object(id=_TASK_REF, config=CONFIG)),
