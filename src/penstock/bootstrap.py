@@ -98,7 +98,8 @@ class WorkerProcess:
         self._settings = worker_settings(resolved, mode, self._plugins.class_name)
         self._on_fatal = on_fatal
         self._logs = ConnectorLogs(
-            self._settings.connector_log_lines, self._settings.connector_log_bytes
+            self._settings.penstock_connector_log_lines,
+            self._settings.penstock_connector_log_bytes,
         )
 
     def start(self, stack: ExitStack, connector_files: Sequence[Path] = ()) -> Listeners:

@@ -123,7 +123,7 @@ def test_the_size_of_lines_is_bounded() -> None:
     for logs in _attached(ConnectorLogs(size=1000)):
         with logged_as(Scope("a")):
             for number in range(10):
-                log.info("%d" + "x" * 299, number)
+                log.info("%d%s", number, "x" * 299)
             assert [text[0] for text in texts(logs)] == ["7", "8", "9"]
             log.info("y" * 1_000_000)
         assert texts(logs) == []

@@ -240,7 +240,7 @@ class WorkerSettings(Config):
         doc="Headers to put on every answer: `[action] [name]:[value]` with the action set, add, "
         "setDate or addDate; several are split by commas.",
     )
-    connector_log_lines: int = key(
+    penstock_connector_log_lines: int = key(
         Type.INT,
         default=1000,
         importance=_LOW,
@@ -248,7 +248,7 @@ class WorkerSettings(Config):
         doc="How many of its last log lines the worker keeps of each connector, for `penstock "
         "logs`; 0 keeps none. Kafka Connect has no such thing.",
     )
-    connector_log_bytes: int = key(
+    penstock_connector_log_bytes: int = key(
         Type.INT,
         default=1_048_576,
         importance=_LOW,

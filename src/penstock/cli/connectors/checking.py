@@ -63,7 +63,7 @@ def _checked(client: Client, given: Given) -> Iterator[dict[str, Any]]:
         definition = key.definition or {}
         yield {
             "connector": given.name,
-            "where": given.where,
+            "where": given.place(key.name),
             "key": key.name,
             "value": None if key.value is None else shown,
             "default": definition.get("default_value"),

@@ -63,6 +63,8 @@ def create(
 ) -> None:
     """Create connectors from files, from standard input, or from a name and its settings.
 
+    Files are .json, .yaml, .properties or .py, as for `penstock plan`.
+
     \b
     penstock create orders-sink.json
     penstock create *.json --state paused

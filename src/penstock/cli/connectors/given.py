@@ -3,24 +3,39 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
-from penstock.config.properties import load_connector_file, parse_connector
+from penstock.config.properties import parse_connector
 from penstock.errors import ConfigError
 
-STDIN = "-"
+if TYPE_CHECKING:
+    from penstock.manager import Origin
+
+STDIN: Final = "-"
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A connector to be created or checked. `where` is what errors name."""
+    """A connector to be created or checked; `origin` is its place in a file."""
 
     name: str
     config: Mapping[str, str]
     state: str | None
-    where: str
+    source: str
+    origin: Origin | None = None
+
+    @property
+    def where(self) -> str:
+        """What errors name."""
+        return self.place(None)
+
+    def place(self, key: str | None) -> str:
+        """The file and the line of a key, as far as that is known."""
+        return self.source if self.origin is None else f"{self.source}:{self.origin.line_of(key)}"
 
     @property
     def plugin(self) -> str:
@@ -40,10 +55,14 @@ def given_connectors(arguments: Sequence[str]) -> list[Given]:
     name, *settings = arguments
     if settings and "=" in settings[0] and not Path(name).exists():
         return [Given(name, {"name": name, **pairs(settings)}, None, "the command line")]
-    found = [each for argument in arguments for each in _from_file(argument)]
-    twice = {each.name for each in found if [one.name for one in found].count(each.name) > 1}
+    files = [argument for argument in arguments if argument != STDIN]
+    found = list(_from_files(files)) if files else []
+    if len(files) < len(arguments):
+        found.append(_from_stdin())
+    names = Counter(each.name for each in found)
+    twice = sorted(name for name, count in names.items() if count > 1)
     if twice:
-        raise ConfigError(f"given twice: {', '.join(sorted(twice))}")
+        raise ConfigError(f"given twice: {', '.join(twice)}")
     return found
 
 
@@ -58,11 +77,16 @@ def pairs(settings: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _from_file(argument: str) -> Iterator[Given]:
-    if argument == STDIN:
-        source = Path("standard input")
-        found = parse_connector(sys.stdin.read(), source)
-    else:
-        source = Path(argument)
-        found = load_connector_file(source)
-    yield Given(found.name, found.config, found.initial_state, str(source))
+def _from_files(paths: Sequence[str]) -> Iterator[Given]:
+    from penstock.manager import load
+
+    for each in load(paths).values():
+        source = "" if each.origin is None else str(each.origin.file)
+        state = None if each.state is None else str(each.state)
+        yield Given(each.name, {**each.config, "name": each.name}, state, source, each.origin)
+
+
+def _from_stdin() -> Given:
+    source = "standard input"
+    found = parse_connector(sys.stdin.read(), Path(source))
+    return Given(found.name, found.config, found.initial_state, source)

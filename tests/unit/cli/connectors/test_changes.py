@@ -45,12 +45,14 @@ def test_from_standard_input_and_from_the_command_line(cluster: Cluster, file: P
     settings = [f"{key}={value}" for key, value in SOURCE.items()]
     cluster.ok("create", "other", *settings, "transforms=", "a=b=c")
     found = cluster.client.config("other")
-    assert {**SOURCE, "name": "other", "transforms": "", "a": "b=c"} == found
+    assert found == {**SOURCE, "name": "other", "transforms": "", "a": "b=c"}
 
 
 @pytest.mark.parametrize("state", ["running", "paused", "stopped"])
 def test_first_states(cluster: Cluster, file: Path, state: str) -> None:
-    assert cluster.ok("create", str(file), "--state", state, "--wait") == f"lines: created, {state}\n"
+    assert (
+        cluster.ok("create", str(file), "--state", state, "--wait") == f"lines: created, {state}\n"
+    )
     assert cluster.states("lines")[0] == state.upper()
 
 
@@ -166,7 +168,7 @@ def test_another_refusal_is_told(cluster: Cluster) -> None:
 
 
 def test_files_are_checked(cluster: Cluster, file: Path) -> None:
-    assert cluster.ok("validate", str(file)) == f"{file}: lines: valid\n"
+    assert cluster.ok("validate", str(file)) == f"{file}:1: lines: valid\n"
     cluster.bench.validation.errors = ("Missing required configuration",)
     done = cluster.run("validate", str(file))
     assert done.status == 1
