@@ -55,6 +55,7 @@ SECTIONS: Final[dict[str, tuple[Entry, ...]]] = {
         Entry("delete", "connectors.states", "Delete connectors, and their offsets if wanted."),
         Entry("logs", "connectors.logs", "Show what connectors have logged."),
         Entry("preview", "preview", "Show what a connector makes of records; nothing is written."),
+        Entry("offsets", "offsets.commands", "Show how far they are, set it, go back.", group=True),
         Entry("dlq", "dlq.commands", "List, show and replay dead letters.", group=True),
     ),
     "Connector files": (
