@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any, Final
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
 
@@ -115,6 +115,16 @@ class LazyGroup(TyperGroup):
     def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]
         del ctx
         return list(self.commands)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        """Names and texts are enough here: nothing is imported for them."""
+        real = self.commands
+        entries = (each for section in SECTIONS.values() for each in section)
+        self.commands = {each.name: TyperCommand(each.name, help=each.help) for each in entries}
+        try:
+            return super().shell_complete(ctx, incomplete)
+        finally:
+            self.commands = real
 
     def format_commands(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]
         del ctx

@@ -23,7 +23,12 @@ _COLUMNS: Final = ("connector", "key", "value", "default", "type", "importance",
 @app.command()
 def validate(
     given: Annotated[
-        list[str], typer.Argument(metavar="FILE...|-|NAME KEY=VALUE...", show_default=False)
+        list[str],
+        typer.Argument(
+            metavar="FILE|-|NAME KEY=VALUE",
+            help="Files and directories, standard input, or a name and its settings.",
+            show_default=False,
+        ),
     ],
     every: Annotated[
         bool, typer.Option("--all", help="All keys, with their values and defaults.")

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 Names = Annotated[
     list[str],
     typer.Argument(
-        metavar="NAME...",
+        metavar="NAME",
         help="Connectors; patterns such as 'jdbc_*' mean all that match.",
-        autocompletion=connector_names,
+        shell_complete=connector_names,
         show_default=False,
     ),
 ]

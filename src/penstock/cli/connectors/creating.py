@@ -47,7 +47,12 @@ _GOALS: Final[dict[Wanted, Goal]] = {
 @app.command()
 def create(
     given: Annotated[
-        list[str], typer.Argument(metavar="FILE...|-|NAME KEY=VALUE...", show_default=False)
+        list[str],
+        typer.Argument(
+            metavar="FILE|-|NAME KEY=VALUE",
+            help="Files and directories, standard input, or a name and its settings.",
+            show_default=False,
+        ),
     ],
     state: Annotated[
         Wanted | None, typer.Option(help="Its first state; wins over that in a file.")

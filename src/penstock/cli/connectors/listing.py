@@ -46,10 +46,10 @@ def get(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[NAME...]",
+            metavar="NAME",
             help="Connectors, or patterns; all if there are none. Or one of the words connectors, "
             "plugins, loggers and workers, then names of these.",
-            autocompletion=connector_names,
+            shell_complete=connector_names,
             show_default=False,
         ),
     ] = None,

@@ -27,9 +27,9 @@ def patch(
     arguments: Annotated[
         list[str],
         typer.Argument(
-            metavar="NAME... KEY=VALUE|KEY-...",
+            metavar="NAME|KEY=VALUE|KEY-",
             help="Connectors or patterns, then keys to set, and with a minus sign to remove.",
-            autocompletion=connector_names,
+            shell_complete=connector_names,
             show_default=False,
         ),
     ],

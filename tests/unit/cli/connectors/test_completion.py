@@ -14,22 +14,32 @@ from penstock.ports import free_port
 from tests.unit.cli.connectors.conftest import Cluster
 from tests.unit.cli.run import penstock
 
-# The name by which the shell knows the program decides the variable that it looks at.
-PENSTOCK = "import sys; sys.argv[0] = 'penstock'; from penstock.cli.main import main; main()"
+SHELL = """
+eval "$(_PENSTOCK_COMPLETE=source_bash penstock)"
+COMP_WORDS=({line}) COMP_CWORD={number}
+_penstock_completion penstock
+printf '%s\\n' "${{COMPREPLY[@]}}"
+"""
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`penstock` on the PATH, as an installation puts it there."""
+    script = tmp_path / "bin" / "penstock"
+    script.parent.mkdir()
+    script.write_text(
+        f"#!{sys.executable}\nfrom penstock.cli.main import main\n\nmain()\n", encoding="utf-8"
+    )
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{script.parent}:{os.environ['PATH']}")
 
 
 def completed(line: str, **variables: str) -> list[str]:
-    """The candidates for the last word of a line, from the script of bash."""
-    words = line.split(" ")
+    """What bash would show for the last word of a line."""
+    words = [f"'{word}'" for word in line.split(" ")]
     done = subprocess.run(
-        [sys.executable, "-c", PENSTOCK],
-        env={
-            **os.environ,
-            "_PENSTOCK_COMPLETE": "complete_bash",
-            "COMP_WORDS": line,
-            "COMP_CWORD": str(len(words) - 1),
-            **variables,
-        },
+        ["bash", "-c", SHELL.format(line=" ".join(words), number=len(words) - 1)],
+        env={**os.environ, **variables},
         capture_output=True,
         text=True,
         timeout=30,
@@ -40,7 +50,7 @@ def completed(line: str, **variables: str) -> list[str]:
 
 
 @pytest.fixture
-def named(cluster: Cluster) -> Cluster:
+def named(cluster: Cluster, program: None) -> Cluster:
     penstock("context", "set", "here", "--connect", cluster.url)
     penstock("context", "set", "nowhere", "--connect", f"http://127.0.0.1:{free_port()}")
     penstock("context", "use", "here")
@@ -56,7 +66,7 @@ def test_commands(named: Cluster) -> None:
 def test_connectors(named: Cluster) -> None:
     assert completed("penstock pause jd") == ["jdbc_a", "jdbc_b"]
     assert completed("penstock pause jdbc_a jd") == ["jdbc_b"]
-    assert completed("penstock patch fi") == ["files"]
+    assert completed("penstock pause *_b") == ["jdbc_b"]
     assert completed("penstock get ") == ["files", "jdbc_a", "jdbc_b"]
     assert completed(f"penstock get --connect {named.url} f", PENSTOCK_CONTEXT="nowhere") == [
         "files"
