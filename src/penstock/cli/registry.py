@@ -44,6 +44,7 @@ SECTIONS: Final[dict[str, tuple[Entry, ...]]] = {
     ),
     "Connectors": (
         Entry("preview", "preview", "Show what a connector makes of records; nothing is written."),
+        Entry("offsets", "offsets.commands", "Show how far they are, set it, go back.", group=True),
         Entry("dlq", "dlq.commands", "List, show and replay dead letters.", group=True),
     ),
     "Connector files": (
