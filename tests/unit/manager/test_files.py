@@ -135,6 +135,12 @@ config: {topic: three, on: yes, time: 12:30, number: 1_000, flag: True, octal: 0
     )  # fmt: skip
 
 
+def test_aliases_of_aliases_take_no_time(write: Write, tmp_path: Path) -> None:
+    levels = [f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 9)}]" for n in range(1, 12)]
+    text = "\n".join(["name: a", "l0: &l0 [x, x]", *levels])
+    assert len(problems(write("a.yaml", text), tmp_path)) == 12
+
+
 def test_a_file_may_say_that_there_are_none(write: Write) -> None:
     assert len(manager.load(write("none.yaml", "connectors: []\n"))) == 0
 
@@ -236,6 +242,11 @@ def test_a_directory_without_files_is_no_wish_for_an_empty_cluster(tmp_path: Pat
         ("x.json", '{"name":\n "a",}', "x.json:2: not valid JSON: "),
         ("x.json", "", "x.json:1: not valid JSON: Expecting value (column 1)"),
         ("x.json", '{"name": NaN}', "x.json: not valid JSON: NaN is not a JSON value"),
+        (
+            "x.json",
+            '{"name": "a", "connector.class": "X",\n"b": 1,\n"b": 1}',
+            "x.json:3: a: b: stands here twice",
+        ),
         ("x.json", "3", "x.json:1: expected a connector, or a list of connectors"),
         ("x.json", "[\n3]", "x.json:2: expected a connector: a mapping with a name"),
         ("x.yaml", "a: [1", "x.yaml:1: not valid YAML: while parsing a flow sequence"),
