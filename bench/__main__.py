@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from bench import chain, handwritten, idle, jdbc_sink, jdbc_source, latency, throughput
+from bench import chain, handwritten, idle, jdbc_sink, jdbc_source, latency, manager, throughput
 from bench.lab import JAVA, PENSTOCK, BenchError, Lab, Options
 from bench.processes import load
 from bench.report import Result, save, show
@@ -25,6 +25,7 @@ CASES: Mapping[str, Callable[[Lab], Result]] = {
     "chain-sink-schemaless": chain.chain_sink_schemaless,
     "latency": latency.latency,
     "idle": idle.idle,
+    "manager": manager.many_connectors,
     "overhead-source": handwritten.overhead_source,
     "overhead-sink": handwritten.overhead_sink,
     "jdbc-source": jdbc_source.jdbc_source,

@@ -44,7 +44,21 @@ def load_properties(path: Path) -> dict[str, str]:
 
 def parse_properties(text: str) -> dict[str, str]:
     """The properties in a text; the last of several equal keys wins."""
-    return dict(_pair(line) for line in _logical_lines(text))
+    return {key: value for _, key, value in numbered_properties(text)}
+
+
+def numbered_properties(text: str) -> Iterator[tuple[int, str, str]]:
+    """Each property as it stands in a text: the number of its line, its key and its value.
+
+    Raises:
+        ConfigError: a broken escape.
+    """
+    for number, line in _logical_lines(text):
+        try:
+            key, value = _pair(line)
+        except ConfigError as error:
+            raise ConfigError(f"line {number}: {error}") from error
+        yield number, key, value
 
 
 def load_connector_file(path: Path) -> ConnectorFile:
@@ -64,23 +78,24 @@ def load_connector_file(path: Path) -> ConnectorFile:
     return _flat(path, load_properties(path))
 
 
-def _logical_lines(text: str) -> Iterator[str]:
-    line = ""
+def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
+    line, first = "", 0
     naturals = _LINE_END.split(text)
     for number, natural in enumerate(naturals, start=1):
         part = natural.lstrip(_BLANK)
         if not line and (not part or part[0] in "#!"):
             continue
+        first = number if not line else first
         line += part
         if not _continues(part):
-            yield line
+            yield first, line
             line = ""
         elif number == len(naturals):
-            yield line[:-1]
+            yield first, line[:-1]
         else:
             line = line[:-1]
     if line and not _continues(naturals[-1]):
-        yield line
+        yield first, line
 
 
 def _continues(line: str) -> bool:
@@ -124,6 +139,20 @@ def _escaped(text: str, at: int) -> tuple[str, int]:
     if not re.fullmatch(r"[0-9a-fA-F]{4}", digits):
         raise ConfigError(f"Malformed \\uxxxx encoding in {text!r}")
     return chr(int(digits, 16)), at + 5
+
+
+def parse_connector(text: str, source: Path) -> ConnectorFile:
+    """The same from a text; `source` is what errors name.
+
+    Raises:
+        ConfigError: it is neither JSON nor properties, or has no name.
+    """
+    if text.lstrip().startswith("{"):
+        return _from_json(source, text)
+    try:
+        return _flat(source, parse_properties(text))
+    except ConfigError as error:
+        raise ConfigError(f"{source}: {error}") from error
 
 
 def _from_json(path: Path, text: str) -> ConnectorFile:

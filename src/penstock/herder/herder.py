@@ -14,6 +14,7 @@ from penstock.wire.models import (
     Created,
     Health,
     LoggerLevel,
+    LogPage,
     ServerInfo,
     StateInfo,
     TaskInfo,
@@ -45,6 +46,12 @@ class Herder(Protocol):
     def connector_info(self, name: str, deadline: Deadline) -> ConnectorInfo: ...
 
     def connector_config(self, name: str, deadline: Deadline) -> Mapping[str, str]: ...
+
+    def same_secrets(
+        self, values: Mapping[str, Mapping[str, str]], deadline: Deadline
+    ) -> dict[str, list[str]]:
+        """Of values that answers hide: by connector, the keys whose stored value is the given."""
+        ...
 
     def connector_status(self, name: str, deadline: Deadline) -> ConnectorStatus: ...
 
@@ -123,6 +130,19 @@ class Herder(Protocol):
         deadline: Deadline,
     ) -> list[dict[str, Any]]:
         """What a connector would make of records, step by step; nothing is written."""
+        ...
+
+    def logs(
+        self,
+        name: str,
+        *,
+        limit: int,
+        after: str | None,
+        since_ms: int,
+        level: str,
+        deadline: Deadline,
+    ) -> LogPage:
+        """What a connector and its tasks have logged on this worker."""
         ...
 
     def loggers(self) -> Mapping[str, LoggerLevel]: ...

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from hmac import compare_digest
 from typing import Final
 
 from penstock.api.plugin import PluginKind
@@ -54,6 +55,14 @@ class Secrets:
             if found[name] == HIDDEN and stored is not None and name in stored:
                 found[name] = stored[name]
         return found
+
+    def same(self, given: Mapping[str, str], stored: Mapping[str, str]) -> list[str]:
+        """The keys whose given value is the stored one."""
+        return [
+            name
+            for name, value in given.items()
+            if name in stored and compare_digest(value.encode(), stored[name].encode())
+        ]
 
     def refuse_masks(self, config: Mapping[str, str | None]) -> None:
         """A mask that stands for nothing stored must not become the password.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -12,7 +12,7 @@ from starlette.responses import Response
 from penstock.clock import Deadline
 from penstock.errors import BadRequestError
 from penstock.rest.requests import HEALTH_SECONDS, answer, body_of, empty, flag, herding
-from penstock.wire.json import MalformedRequestError, strings
+from penstock.wire.json import MalformedRequestError, mapping, strings
 from penstock.wire.models import PreviewRequest
 
 log = logging.getLogger(__name__)
@@ -64,6 +64,20 @@ async def validate(request: Request) -> Response:
         raise MalformedRequestError("the request has no connector config")
     herd = herding(request)
     return answer(await herd.call(herd.herder.validate, request.path_params["plugin"], config))
+
+
+async def compare_secrets(request: Request) -> Response:
+    """Which of these values are the stored ones; of use where answers hide them."""
+    where = "the request"
+    sent = mapping(await body_of(request), where)
+    values = {name: _texts(given, f"{where}.{name}") for name, given in sent.items()}
+    herd = herding(request)
+    return answer(await herd.call(herd.herder.same_secrets, values))
+
+
+def _texts(given: Any, where: str) -> dict[str, str]:
+    found = strings(given, where) or {}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 async def preview(request: Request) -> Response:

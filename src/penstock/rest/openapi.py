@@ -93,6 +93,18 @@ SCHEMAS: Final[dict[str, Schema]] = {
     "Level": _object(level=TEXT),
     "LoggerLevel": _LEVEL,
     "Loggers": _map(_LEVEL),
+    "Logs": _object(
+        lines=_list(
+            _object(
+                timestamp=NUMBER,
+                level=TEXT,
+                task={"type": ["integer", "null"]},
+                logger=TEXT,
+                message=TEXT,
+            )
+        ),
+        cursor=TEXT,
+    ),
     "Message": _object(message=TEXT),
     "Names": _list(TEXT),
     "Offsets": _object(offsets=_list(_object(partition=_PART, offset=_PART))),
@@ -100,6 +112,8 @@ SCHEMAS: Final[dict[str, Schema]] = {
     "Plugins": _list(_object(**{"class": TEXT, "type": TEXT, "version": TEXT})),
     "Preview": _object(config=CONFIG, records=_list(_PREVIEW_RECORD), limit=NUMBER),
     "Previews": _object(records=_list(_object(steps=_list(_PREVIEW_STEP)))),
+    "SameSecrets": _map(_list(TEXT)),
+    "Secrets": _map(CONFIG),
     "ServerInfo": _object(version=TEXT, commit=TEXT, kafka_cluster_id=TEXT),
     "TaskState": _TASK_STATE,
     "Tasks": _list(_object(id=_TASK_REF, config=CONFIG)),
@@ -113,6 +127,9 @@ _PARAMETERS: Final[dict[str, Schema]] = {
     "version": TEXT,
     "scope": {"type": "string", "enum": ["worker", "cluster"]},
     "task": NUMBER,
+    "limit": NUMBER,
+    "since": NUMBER,
+    "level": {"type": "string", "enum": ["ERROR", "WARN", "INFO", "DEBUG", "TRACE"]},
 }
 
 

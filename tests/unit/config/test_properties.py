@@ -37,7 +37,9 @@ def test_properties_read_as_in_java(text: str, values: dict[str, str]) -> None:
 def test_a_broken_escape_is_refused_with_its_file(tmp_path: Path) -> None:
     path = tmp_path / "worker.properties"
     path.write_text("a=\\u00g1")
-    with pytest.raises(ConfigError, match=r"worker\.properties: Malformed \\uxxxx encoding"):
+    with pytest.raises(
+        ConfigError, match=r"worker\.properties: line 1: Malformed \\uxxxx encoding"
+    ):
         load_properties(path)
 
 

@@ -1,0 +1,66 @@
+"""`penstock export`: a running cluster as connector files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from penstock.cli.output import err, out, say
+from penstock.client import Client
+from penstock.errors import ConfigError, NotFoundError
+from penstock.manager import Export, Format, SecretForm
+from penstock.manager import export as read
+from penstock.manager.exporting import write_directory, write_text
+
+_WARNED = 20
+
+
+def run_export(
+    client: Client,
+    patterns: Sequence[str],
+    directory: Path | None,
+    file: Path | None,
+    *,
+    form: str,
+    secrets: str,
+    force: bool,
+) -> None:
+    """Write, and name the secrets that the files do not have."""
+    if directory is not None and file is not None:
+        raise ConfigError("give --output-dir or --file, not both")
+    found = read(client, patterns, SecretForm(secrets))
+    if patterns and not found.documents:
+        raise NotFoundError(f"no connector is named {' or '.join(patterns)}")
+    if directory is not None:
+        files = write_directory(found, directory, Format(form), replace=force)
+        say(f"{len(files)} connectors are in {directory}.")
+    elif file is not None:
+        _write_file(file, write_text(found, Format(form)), force=force)
+        say(f"{len(found.documents)} connectors are in {file}.")
+    else:
+        out.file.write(write_text(found, Format(form)))
+    _warn(found, SecretForm(secrets))
+
+
+def _write_file(file: Path, text: str, *, force: bool) -> None:
+    if file.exists() and not force:
+        raise ConfigError(f"{file} exists already; --force replaces it")
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"{file}: can't be written: {error.strerror}") from error
+
+
+def _warn(found: Export, secrets: SecretForm) -> None:
+    if not found.secrets:
+        return
+    stands = {
+        SecretForm.HIDDEN: "[hidden] stands for them: the cluster keeps the values it has",
+        SecretForm.ENV: "variables stand for them: set these for the workers, or change the files",
+        SecretForm.CLEAR: "the server does not show them: [hidden] keeps the values it has",
+    }[secrets]
+    err.print(f"Secrets are not in the files; {stands}.", style="yellow", markup=False)
+    for connector, key in found.secrets[:_WARNED]:
+        err.print(f"    {connector}: {key}", markup=False)
+    if len(found.secrets) > _WARNED:
+        err.print(f"    and {len(found.secrets) - _WARNED} more", markup=False)

@@ -1,0 +1,143 @@
+"""What files say is wanted: connectors, where each was read, and what is wrong with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Final
+
+from penstock.errors import ConfigError
+
+MARKER: Final = "penstock.managed-by"
+"""The key of a connector's config that names the project which manages it."""
+
+NAME: Final = "name"
+
+
+class Wanted(StrEnum):
+    """The states a file can ask for."""
+
+    RUNNING = "running"
+    PAUSED = "paused"
+    STOPPED = "stopped"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a connector was read; `keys` has the lines of its keys."""
+
+    file: Path
+    line: int
+    keys: Mapping[str, int] = field(default_factory=dict)
+
+    def line_of(self, key: str | None) -> int:
+        """The line of a key, else that of the connector."""
+        return self.line if key is None else self.keys.get(key, self.line)
+
+
+@dataclass(frozen=True, slots=True)
+class Connector:
+    """A connector that is wanted. Without a state, the one it has is left alone."""
+
+    name: str
+    config: Mapping[str, str]
+    state: Wanted | str | None = None
+    origin: Origin | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        """Raises ConfigError for a state there is not."""
+        if self.state is not None and self.state.lower() not in list(Wanted):
+            raise ConfigError(f"the state is {self.state!r}; it must be one of {', '.join(Wanted)}")
+
+    @property
+    def target(self) -> Wanted | None:
+        """The state it is to have."""
+        return None if self.state is None else Wanted(self.state.lower())
+
+    @property
+    def plugin(self) -> str:
+        """Its class or alias; empty if the config has none."""
+        return self.config.get("connector.class", "")
+
+    @property
+    def is_sink(self) -> bool:
+        """Whether it reads topics: every sink names them, no source has these keys."""
+        return reads_topics(self.config)
+
+    def problem(self, message: str, key: str | None = None) -> Problem:
+        """Something that is wrong with it, with its place."""
+        if self.origin is None:
+            return Problem(message, connector=self.name, key=key)
+        line = self.origin.line_of(key)
+        return Problem(message, self.origin.file, line, self.name, key)
+
+
+def reads_topics(config: Mapping[str, str]) -> bool:
+    """Whether the config is that of a sink."""
+    return "topics" in config or "topics.regex" in config
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong, and where: `file:line: connector: key: message`."""
+
+    message: str
+    file: Path | None = None
+    line: int | None = None
+    connector: str | None = None
+    key: str | None = None
+
+    def __str__(self) -> str:
+        file = "" if self.file is None else str(self.file)
+        place = file if self.line is None else f"{file}:{self.line}"
+        parts = (place, self.connector, self.key, self.message)
+        return ": ".join(part for part in parts if part)
+
+
+class ProblemsError(ConfigError):
+    """Everything that is wrong with connectors or their files, found in one go."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems: tuple[Problem, ...] = tuple(problems)
+        super().__init__("\n".join(map(str, self.problems)))
+
+
+class Connectors(Mapping[str, Connector]):
+    """The connectors that are wanted, by name, in the order of their files."""
+
+    def __init__(self, connectors: Iterable[Connector] = ()) -> None:
+        """Raises ProblemsError if two have the same name."""
+        self._found: dict[str, Connector] = {}
+        problems = [_twice(self._found[each.name], each) for each in connectors if self._add(each)]
+        if problems:
+            raise ProblemsError(problems)
+
+    def __getitem__(self, name: str) -> Connector:
+        return self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def only(self, patterns: Sequence[str]) -> Connectors:
+        """Those whose name matches one of the patterns (`jdbc_*`); all, if there are none."""
+        return Connectors(each for each in self.values() if matches(each.name, patterns))
+
+    def _add(self, connector: Connector) -> bool:
+        """Whether there is one of this name already."""
+        return self._found.setdefault(connector.name, connector) is not connector
+
+
+def matches(name: str, patterns: Sequence[str]) -> bool:
+    """Whether a name matches one of the patterns, or there are none."""
+    return not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def _twice(first: Connector, second: Connector) -> Problem:
+    where = "" if first.origin is None else f" in {first.origin.file}:{first.origin.line}"
+    return second.problem(f"a connector of this name is also{where or ' given before'}")

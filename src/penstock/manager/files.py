@@ -1,0 +1,167 @@
+"""Connector files, alone or in directories: JSON, YAML, properties and Python."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from penstock.config.properties import numbered_properties
+from penstock.errors import ConfigError
+from penstock.manager.connector import Connector, Connectors, Problem, ProblemsError
+from penstock.manager.forms import Form
+from penstock.manager.nodes import Entry, Node, Scalar, SyntaxProblemError, Table
+
+
+def load(paths: str | Path | Iterable[str | Path]) -> Connectors:
+    """The connectors in files and, recursively, in directories.
+
+    In a directory, files of other kinds and those that begin with a dot or `_` are passed over.
+
+    Raises:
+        ProblemsError: with all that is wrong, in all files.
+    """
+    given = [paths] if isinstance(paths, str | Path) else list(paths)
+    problems: list[Problem] = []
+    found: list[Connector] = []
+    for file in connector_files(given, problems):
+        found += _read(file, _READERS[file.suffix], problems)
+    return _checked(found, problems)
+
+
+def connectors(values: Any) -> Connectors:
+    """The connectors that a program describes, in any form that a file in Python may give them.
+
+    Raises:
+        ProblemsError: with all that is wrong; the place is that of the call.
+    """
+    from penstock.manager.python_file import value_node
+
+    caller = sys._getframe(1)  # noqa: SLF001 - the place that errors name
+    line = caller.f_lineno
+    listed = values if isinstance(values, Mapping | Connector) else list(values)
+    problems: list[Problem] = []
+    file = Path(caller.f_code.co_filename)
+    found = _read(file, lambda _: [value_node(listed, line)], problems)
+    return _checked(found, problems)
+
+
+def _checked(found: Sequence[Connector], problems: list[Problem]) -> Connectors:
+    problems += _without_class(found)
+    try:
+        checked = Connectors(found)
+    except ProblemsError as error:
+        problems += error.problems
+    if problems:
+        raise ProblemsError(problems)
+    return checked
+
+
+def connector_files(paths: Iterable[str | Path], problems: list[Problem]) -> list[Path]:
+    """The files to read, each once; what can't be read is added to the problems."""
+    found: dict[Path, Path] = {}
+    for path in map(Path, paths):
+        files = list(_in_directory(path)) if path.is_dir() else [path]
+        if not files:
+            kinds = ", ".join(_READERS)
+            problems.append(Problem(f"the directory has no connector files ({kinds})", path))
+        for file in files:
+            if file.suffix in _READERS:
+                found.setdefault(file.resolve(), file)
+            else:
+                told = f"a connector file ends in one of {', '.join(_READERS)}"
+                problems.append(Problem(told, file))
+    return list(found.values())
+
+
+def watched_files(paths: Iterable[str | Path]) -> list[Path]:
+    """All files that the connectors of these paths may depend on, sorted."""
+    found: set[Path] = set()
+    for path in map(Path, paths):
+        if path.is_dir():
+            found.update(each for each in path.rglob("*") if each.suffix in _READERS)
+        else:
+            found.add(path)
+            found.update(path.parent.glob("*.py") if path.suffix == ".py" else ())
+    return sorted(found)
+
+
+def _in_directory(directory: Path) -> Iterator[Path]:
+    for folder, folders, files in os.walk(directory):
+        folders[:] = sorted(name for name in folders if not _is_passed_over(name))
+        for name in sorted(files):
+            if not _is_passed_over(name) and Path(name).suffix in _READERS:
+                yield Path(folder) / name
+
+
+def _is_passed_over(name: str) -> bool:
+    return name.startswith((".", "_"))
+
+
+def _read(
+    file: Path, reader: Callable[[Path], list[Node]], problems: list[Problem]
+) -> list[Connector]:
+    form = Form(file)
+    try:
+        found = form.connectors(reader(file))
+    except SyntaxProblemError as error:
+        problems.append(Problem(str(error), file, error.line))
+        return []
+    problems += form.problems
+    return found
+
+
+def _without_class(connectors: Iterable[Connector]) -> list[Problem]:
+    return [
+        each.problem("is missing; it says what the connector is", "connector.class")
+        for each in connectors
+        if not each.plugin
+    ]
+
+
+def _text_of(file: Path, encoding: str = "utf-8-sig") -> str:
+    try:
+        return file.read_text(encoding=encoding)
+    except OSError as error:
+        raise SyntaxProblemError(f"can't be read: {error.strerror}", None) from error
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise SyntaxProblemError("the file is not UTF-8", line) from error
+
+
+def _json(file: Path) -> list[Node]:
+    from penstock.manager.json_nodes import read_json
+
+    return [read_json(_text_of(file))]
+
+
+def _yaml(file: Path) -> list[Node]:
+    from penstock.manager.yaml_nodes import read_yaml
+
+    return read_yaml(_text_of(file))
+
+
+def _python(file: Path) -> list[Node]:
+    from penstock.manager.python_file import read_python
+
+    return read_python(file, _text_of(file))
+
+
+def _properties(file: Path) -> list[Node]:
+    """Latin-1, as Java reads them."""
+    try:
+        found = list(numbered_properties(_text_of(file, "latin-1")))
+    except ConfigError as error:
+        raise SyntaxProblemError(str(error), None) from error
+    return [Table(1, [Entry(line, key, Scalar(line, value)) for line, key, value in found])]
+
+
+_READERS: Final[Mapping[str, Callable[[Path], list[Node]]]] = {
+    ".json": _json,
+    ".yaml": _yaml,
+    ".yml": _yaml,
+    ".properties": _properties,
+    ".py": _python,
+}

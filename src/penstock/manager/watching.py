@@ -1,0 +1,111 @@
+"""Keep a cluster equal to its files."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from penstock.client import Client
+from penstock.clock import Clock, SystemClock
+from penstock.errors import PenstockError
+from penstock.manager.applying import PARALLEL, Report, apply
+from penstock.manager.changes import DEFAULT_PROJECT, Plan, compare
+from penstock.manager.cluster import read_cluster
+from penstock.manager.connector import Connectors
+from penstock.manager.files import load, watched_files
+
+
+@dataclass(slots=True, kw_only=True)
+class Watch:
+    """Looks at files and cluster again and again, and applies what differs.
+
+    A broken file changes nothing. What is the same as at the last look is not told again.
+    """
+
+    client: Client
+    paths: Sequence[Path]
+    project: str = DEFAULT_PROJECT
+    prune: bool = False
+    adopt: bool = False
+    only: Sequence[str] = ()
+    parallel: int = PARALLEL
+    planned: Callable[[Plan], None] = lambda _: None
+    applied: Callable[[Report], None] = lambda _: None
+    complained: Callable[[str], None] = lambda _: None
+    recovered: Callable[[], None] = lambda: None
+    _read: tuple[str, Connectors] | None = field(default=None, init=False)
+    _last_plan: dict[str, Any] | None = field(default=None, init=False)
+    _last_complaint: str | None = field(default=None, init=False)
+
+    def run(self, stopped: threading.Event, interval: float, clock: Clock | None = None) -> None:
+        """Look every `interval` seconds until the event is set; a change under way is finished."""
+        clock = clock or SystemClock()
+        while not stopped.is_set():
+            self.look()
+            clock.wait(stopped, interval)
+
+    def look(self) -> None:
+        """Compare once, and apply what differs."""
+        try:
+            failures = self._look()
+        except PenstockError as error:
+            self._complain(str(error))
+            return
+        if failures:
+            self._complain(failures)
+        elif self._last_complaint is not None:
+            self._last_complaint = None
+            self.recovered()
+
+    def _look(self) -> str:
+        """What failed, a line each."""
+        wanted = self._connectors()
+        cluster = read_cluster(self.client, wanted.values())
+        plan = compare(
+            wanted,
+            cluster,
+            project=self.project,
+            prune=self.prune,
+            adopt=self.adopt,
+            only=self.only,
+        )
+        shown = plan.to_json() if plan.pending else None
+        is_new, self._last_plan = shown != self._last_plan, shown
+        if shown is None:
+            return ""
+        if is_new:
+            self.planned(plan)
+        report = apply(plan, self.client, parallel=self.parallel)
+        if is_new:
+            self.applied(report)
+        return "\n".join(
+            f"{each.change.name}: {each.error}" for each in report.outcomes if each.error
+        )
+
+    def _connectors(self) -> Connectors:
+        """What the files want; they are read again only after they have changed."""
+        now = fingerprint(self.paths)
+        if self._read is None or self._read[0] != now:
+            self._read = (now, load(self.paths))
+        return self._read[1]
+
+    def _complain(self, text: str) -> None:
+        if text != self._last_complaint:
+            self.complained(text)
+        self._last_complaint = text
+
+
+def fingerprint(paths: Iterable[Path]) -> str:
+    """Changes when a file does: names and contents, also of modules that only others import."""
+    digest = hashlib.sha256()
+    for file in watched_files(paths):
+        digest.update(f"\0{file}\0".encode())
+        try:
+            digest.update(file.read_bytes())
+        except OSError as error:
+            digest.update(str(error.errno).encode())
+    return digest.hexdigest()

@@ -1,0 +1,131 @@
+"""Which way leads to a connector's offsets, and what of Kafka can be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from penstock.client import Client
+from penstock.errors import NotFoundError, SetupError
+from penstock.offsets.kafka_side import ConnectorKafka, KafkaSide
+from penstock.offsets.models import Kind, Via
+from penstock.offsets.subject import Subject, sink_group
+from penstock.offsets.ways import GroupWay, RestWay, TopicWay, UnsupportedError, Way
+from penstock.offsets.wishes import Situation
+
+
+class Access:
+    """The workers and their Kafka. `notes` has what could not be found out, and why."""
+
+    def __init__(
+        self,
+        client: Client,
+        kafka: Mapping[str, str] | None,
+        topic: str,
+        via: Via,
+        seconds: float,
+    ) -> None:
+        self.client = client
+        self.via = via
+        self.seconds = seconds
+        self.notes: list[str] = []
+        self._topic = topic
+        self._side = None if kafka is None else KafkaSide(kafka, seconds)
+        self._asked = False
+        self._obstacle: SetupError | None = None
+
+    def close(self) -> None:
+        """Let Kafka's connections go."""
+        if self._side is not None:
+            self._side.close()
+
+    # ----------------------------------------------------------------------------- connectors
+
+    def subject(self, name: str) -> Subject:
+        """The connector; of one that was deleted, what Kafka still has."""
+        try:
+            return Subject.of(self.client.connector(name), self._topic)
+        except NotFoundError:
+            if self.via is Via.REST or self._side is None:
+                raise
+        return self._left_of(name)
+
+    def _left_of(self, name: str) -> Subject:
+        side, group = self.kafka(), sink_group(name)
+        left = Subject(name, Kind.SOURCE, self._topic, group, exists=False)
+        try:
+            if side.topic(self._topic).trails([name])[name]:
+                return left
+        except NotFoundError as error:
+            self.note(str(error))
+        if GroupWay(side.admin, group, self.seconds).read():
+            return Subject(name, Kind.SINK, self._topic, group, exists=False)
+        raise NotFoundError(
+            f"there is no connector {name}, and nothing of it in topic {self._topic} or group"
+            f" {group}"
+        )
+
+    # ----------------------------------------------------------------------------------- ways
+
+    def way(self, subject: Subject) -> Way:
+        """The way that was asked for; else the REST API if the server has it."""
+        if self.via is Via.TOPIC or not subject.exists:
+            return self.kafka_way(subject)
+        rest = RestWay(self.client, subject.name, subject.kind)
+        if self.can_go_round:
+            try:
+                rest.read()
+            except UnsupportedError:
+                return self.kafka_way(subject)
+        return rest
+
+    @property
+    def can_go_round(self) -> bool:
+        """Whether Kafka itself may be used where the REST API lacks something."""
+        return self.via is Via.AUTO and self._side is not None
+
+    def kafka_way(self, subject: Subject) -> Way:
+        """The way through Kafka itself. Raises SetupError if it can't be asked."""
+        side = self.kafka()
+        if subject.kind is Kind.SINK:
+            return GroupWay(side.admin, subject.group, self.seconds)
+        return TopicWay(side.topic(subject.topic), subject.name)
+
+    def situation(self, subject: Subject, way: Way) -> Situation:
+        """What wishes start from."""
+
+        def kafka() -> ConnectorKafka | None:
+            side = self.kafka_or_note()
+            return None if side is None else ConnectorKafka(side, subject.topic, subject.name)
+
+        return Situation(subject.name, subject.kind, way.read(), kafka, subject.starts_at_end)
+
+    # ---------------------------------------------------------------------------------- Kafka
+
+    def kafka(self) -> KafkaSide:
+        """Raises SetupError if it can't be asked, or is not the Kafka of these workers."""
+        if self._side is None:
+            raise SetupError("this needs Kafka itself: name it with --bootstrap-server")
+        if not self._asked:
+            self._asked = True
+            try:
+                self._side.check(self.client.server().kafka_cluster_id)
+            except SetupError as error:
+                self._obstacle = error
+        if self._obstacle is not None:
+            raise self._obstacle
+        return self._side
+
+    def kafka_or_note(self) -> KafkaSide | None:
+        """None, and a note, where kafka() would raise."""
+        if self._side is None:
+            return None
+        try:
+            return self.kafka()
+        except SetupError as error:
+            self.note(str(error))
+            return None
+
+    def note(self, text: str) -> None:
+        """Say once what could not be found out."""
+        if text not in self.notes:
+            self.notes.append(text)

@@ -1,0 +1,124 @@
+"""What was changed, so that it can be undone: one small file for each connector of a cluster."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from penstock.errors import StorageError
+from penstock.offsets.models import Move
+from penstock.storage.offsets import replace_file
+
+_MOST_ENTRIES: Final = 20
+_ODD: Final = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+def state_home(environ: Mapping[str, str] | None = None) -> Path:
+    """Where Penstock keeps what commands remember; not created by this call."""
+    environ = os.environ if environ is None else environ
+    base = environ.get("XDG_STATE_HOME")
+    return (Path(base) if base else Path.home() / ".local" / "state") / "penstock"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One change. `undone` is the time at which it was."""
+
+    time: int
+    action: str
+    moves: Sequence[Move]
+    undone: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """For the file."""
+        return {
+            "time": self.time,
+            "action": self.action,
+            "undone": self.undone,
+            "moves": [
+                {"partition": move.partition, "before": move.before, "after": move.after}
+                for move in self.moves
+            ],
+        }
+
+    @classmethod
+    def of(cls, found: Mapping[str, Any]) -> Entry:
+        """From the file."""
+        moves = [Move(each["partition"], each["before"], each["after"]) for each in found["moves"]]
+        return cls(int(found["time"]), str(found["action"]), moves, found.get("undone"))
+
+
+class Journal:
+    """The changes of connectors, the last twenty of each."""
+
+    def __init__(self, home: Path | None = None) -> None:
+        self._home = (home or state_home()) / "offsets"
+
+    def entries(self, cluster: str, connector: str) -> list[Entry]:
+        """Its changes, the oldest first.
+
+        Raises:
+            StorageError: the file can't be read.
+        """
+        file = self.file(cluster, connector)
+        try:
+            document = json.loads(file.read_text(encoding="utf-8"))
+            return [Entry.of(each) for each in document["entries"]]
+        except FileNotFoundError:
+            return []
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise StorageError(
+                f"{file}, which remembers changes of offsets, can't be read: {error}; move it away"
+            ) from error
+
+    def add(self, cluster: str, connector: str, entry: Entry) -> None:
+        """Remember a change."""
+        self._write(cluster, connector, [*self.entries(cluster, connector), entry])
+
+    def drop(self, cluster: str, connector: str, entry: Entry) -> None:
+        """Forget a change that was not made."""
+        kept = [each for each in self.entries(cluster, connector) if each != entry]
+        self._write(cluster, connector, kept)
+
+    def mark_undone(self, cluster: str, connector: str, entry: Entry, time: int) -> None:
+        """The change was undone: the next undo is about the one before it."""
+        marked = [
+            replace(each, undone=time) if each == entry else each
+            for each in self.entries(cluster, connector)
+        ]
+        self._write(cluster, connector, marked)
+
+    def last(self, cluster: str, connector: str) -> Entry | None:
+        """The last change that was not undone."""
+        found = [each for each in self.entries(cluster, connector) if each.undone is None]
+        return found[-1] if found else None
+
+    def file(self, cluster: str, connector: str) -> Path:
+        """Where the changes of a connector stand."""
+        place = urlsplit(cluster)
+        # Without the user and password that an address may have.
+        where = f"{place.hostname or ''}:{place.port or ''}{place.path}"
+        digest = hashlib.sha256(f"{where}\n{connector}".encode()).hexdigest()[:12]
+        return self._home / f"{_ODD.sub('_', connector)[:80]}-{digest}.json"
+
+    def _write(self, cluster: str, connector: str, entries: Sequence[Entry]) -> None:
+        file = self.file(cluster, connector)
+        document = {
+            "connector": connector,
+            "entries": [entry.to_json() for entry in entries[-_MOST_ENTRIES:]],
+        }
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            replace_file(file, json.dumps(document, ensure_ascii=False).encode())
+        except OSError as error:
+            raise StorageError(
+                f"the change can't be remembered, so nothing was changed: {error}; set"
+                " XDG_STATE_HOME to a directory that can be written to"
+            ) from error

@@ -1,0 +1,282 @@
+"""Offsets of connectors of both kinds: shown, changed and put back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Final, Self
+
+from penstock.client import Client
+from penstock.clock import Clock, SystemClock
+from penstock.errors import BadRequestError, NotFoundError
+from penstock.offsets.access import Access
+from penstock.offsets.changing import Changing
+from penstock.offsets.halt import STOPPED, state_of
+from penstock.offsets.journal import Entry, Journal
+from penstock.offsets.kafka_side import ConnectorKafka
+from penstock.offsets.models import Held, Kind, Move, Outcome, Via, same, sink_place
+from penstock.offsets.subject import Subject
+from penstock.offsets.topic import Trail
+from penstock.offsets.ways import RestWay, UnsupportedError
+from penstock.offsets.wishes import Wish, put_back
+
+DEFAULT_TOPIC: Final = "connect-offsets"
+_SECONDS: Final = 60.0
+#: Enough for what a connector stores between two questions of ours.
+_RECENT: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a change would do to the offsets as they are.
+
+    `final`: nobody stores other ones meanwhile. A connector that runs may have read more than it
+    has stored so far; what holds then is seen once it is stopped.
+    """
+
+    connector: str
+    kind: Kind
+    moves: Sequence[Move]
+    via: Via
+    final: bool
+
+    @property
+    def changes(self) -> list[Move]:
+        """The moves that change something."""
+        return [move for move in self.moves if move.changes]
+
+
+class Offsets:
+    """The offsets of the connectors of one cluster. Use it in a `with` statement, or close it.
+
+        >>> with Offsets(Client(), {"bootstrap.servers": "localhost:9092"}) as offsets:
+        ...     offsets.show("jdbc_src_1")
+        ...     offsets.apply("jdbc_src_1", set_source(None, {"incrementing": 369034}))
+        ...     offsets.undo("jdbc_src_1")
+
+    Args:
+        client: the workers.
+        kafka: properties of a Kafka client, under Java's names; without them all goes through
+            the REST API alone.
+        topic: the workers' offset.storage.topic.
+        via: the way that changes take.
+        journal: where changes are remembered.
+        seconds: how long each step may take.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        kafka: Mapping[str, str] | None = None,
+        *,
+        topic: str = DEFAULT_TOPIC,
+        via: Via = Via.AUTO,
+        journal: Journal | None = None,
+        seconds: float = _SECONDS,
+        clock: Clock | None = None,
+    ) -> None:
+        self._access = Access(client, kafka, topic, via, seconds)
+        self._client = client
+        self._journal = journal or Journal()
+        self._clock = clock or SystemClock()
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What could not be found out so far, and why."""
+        return self._access.notes
+
+    def close(self) -> None:
+        """Let Kafka's connections go; the client is the caller's."""
+        self._access.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # ------------------------------------------------------------------------------- showing
+
+    def kind(self, name: str) -> Kind:
+        """Whether it is a source or a sink."""
+        return self._access.subject(name).kind
+
+    def show(self, name: str) -> list[Held]:
+        """What is stored for a connector, with what Kafka knows of it if it can be asked.
+
+        Raises:
+            NotFoundError: there is neither such a connector nor anything of it in Kafka.
+        """
+        subject = self._access.subject(name)
+        if subject.kind is Kind.SINK:
+            return self._with_ends(subject, self._access.way(subject).read())
+        told = self._told_by_rest(subject)
+        trails = self._trails(subject, needed=told is None)
+        if told is None:
+            return [_of_topic(trail) for trail in trails or ()]
+        return told if trails is None else self._merged(subject, told, trails)
+
+    def history(self, name: str, count: int) -> list[Held]:
+        """The last offsets of each source partition that the topic still holds, newest first.
+
+        Raises:
+            BadRequestError: it is a sink.
+            SetupError: Kafka can't be asked.
+        """
+        subject = self._access.subject(name)
+        if subject.kind is Kind.SINK:
+            raise BadRequestError(f"{name} is a sink: Kafka keeps no history of its offsets")
+        topic = self._access.kafka().topic(subject.topic)
+        return [
+            Held(each.partition, each.offset, each.place)
+            for trail in topic.trails([name], keep=count)[name]
+            for each in trail.history
+        ]
+
+    def _told_by_rest(self, subject: Subject) -> list[Held] | None:
+        if not subject.exists or self._access.via is Via.TOPIC:
+            return None
+        try:
+            return RestWay(self._client, subject.name, subject.kind).read()
+        except UnsupportedError:
+            if not self._access.can_go_round:
+                raise
+            return None
+
+    def _trails(self, subject: Subject, *, needed: bool) -> list[Trail] | None:
+        if self._access.via is Via.REST:
+            return None
+        side = self._access.kafka() if needed else self._access.kafka_or_note()
+        if side is None:
+            return None
+        try:
+            return side.topic(subject.topic).trails([subject.name], keep=_RECENT)[subject.name]
+        except NotFoundError as error:
+            if needed:
+                raise
+            self._access.note(str(error))
+            return None
+
+    def _merged(
+        self, subject: Subject, told: Sequence[Held], trails: Sequence[Trail]
+    ) -> list[Held]:
+        found, fits = merged(told, trails)
+        if not fits:
+            self._access.note(
+                f"topic {subject.topic} holds other offsets of {subject.name} than its worker: is"
+                " it the worker's offset.storage.topic?"
+            )
+        return found
+
+    def _with_ends(self, subject: Subject, held: list[Held]) -> list[Held]:
+        side = None if self._access.via is Via.REST else self._access.kafka_or_note()
+        if side is None:
+            return held
+        places = [sink_place(each.partition) for each in held]
+        edges = ConnectorKafka(side, subject.topic, subject.name).edges(places)
+        return [
+            replace(each, end=edges[place][1]) if place in edges else each
+            for each, place in zip(held, places, strict=True)
+        ]
+
+    # ------------------------------------------------------------------------------ changing
+
+    def plan(self, name: str, wish: Wish) -> Plan:
+        """What a change would do to the offsets as they are now."""
+        subject = self._access.subject(name)
+        way = self._access.way(subject)
+        moves = wish(self._access.situation(subject, way))
+        final = not subject.exists or state_of(self._client, name) == STOPPED
+        return Plan(name, subject.kind, moves, way.via, final)
+
+    def apply(
+        self, name: str, wish: Wish, *, action: str = "set", recreate: bool = False
+    ) -> Outcome:
+        """Stop the connector, change its offsets, check them, and start it as it was.
+
+        Args:
+            name: the connector.
+            wish: what to change.
+            action: what to call it in the journal.
+            recreate: whether to delete the connector and create it again where the server can't
+                stop it.
+
+        Raises:
+            ChangeError: it did not work; the text says what was done.
+        """
+
+        def remembered(moves: Sequence[Move]) -> Entry:
+            entry = Entry(self._clock.wall_ms(), action, moves)
+            self._journal.add(self._client.url, name, entry)
+            return entry
+
+        return self._changing(name).run(wish, remembered, recreate=recreate)
+
+    def undo(self, name: str, *, recreate: bool = False) -> Outcome:
+        """Put back what was stored before the last change that was not undone.
+
+        Raises:
+            NotFoundError: no change is remembered.
+        """
+        entry = self.last_change(name)
+        wish = put_back(entry.moves)
+        plan = self.plan(name, wish)
+        outcome = (
+            self._changing(name).run(wish, lambda _: None, recreate=recreate)
+            if plan.changes or not plan.final
+            else Outcome(name, (), plan.via, "")
+        )
+        self._journal.mark_undone(self._client.url, name, entry, self._clock.wall_ms())
+        return outcome
+
+    def last_change(self, name: str) -> Entry:
+        """The change that undo() would undo. Raises NotFoundError if there is none."""
+        found = self._journal.last(self._client.url, name)
+        if found is None:
+            raise NotFoundError(
+                f"no change of the offsets of {name} at {self._client.url} is remembered here"
+            )
+        return found
+
+    def changes(self, name: str) -> list[Entry]:
+        """The changes that are remembered, the oldest first."""
+        return self._journal.entries(self._client.url, name)
+
+    def _changing(self, name: str) -> Changing:
+        return Changing(self._access, self._journal, name)
+
+
+def merged(told: Sequence[Held], trails: Sequence[Trail]) -> tuple[list[Held], bool]:
+    """What the worker says, with the places in the topic; and whether the two fit.
+
+    A connector that runs may have stored more since the worker was asked; then the topic is right.
+    """
+    found: list[Held] = []
+    fits = True
+    left = list(told)
+    for trail in trails:
+        mine = next((each for each in left if same(each.partition, trail.latest.partition)), None)
+        left = [each for each in left if each is not mine]
+        if _fits(mine, trail):
+            found.append(_of_topic(trail))
+        else:
+            fits = False
+            found += [] if mine is None else [mine]
+    return [*found, *left], fits and not left
+
+
+def _fits(mine: Held | None, trail: Trail) -> bool:
+    if mine is None:  # The API leaves out what was reset.
+        return trail.latest.offset is None
+    return any(same(mine.offset, each.offset) for each in trail.history)
+
+
+def _of_topic(trail: Trail) -> Held:
+    latest = trail.latest
+    return Held(latest.partition, latest.offset, latest.place)

@@ -1,0 +1,179 @@
+"""Connect's offsets topic: what it still holds of a connector, and new records for it."""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+
+from penstock.clock import Deadline
+from penstock.data.record import TopicPartition
+from penstock.errors import NotFoundError
+from penstock.kafka.clients import Admin, Edge, NewRecord, RawRecord, TopicReader, TopicWriter
+from penstock.offsets.models import Map, Move, Place
+from penstock.storage.java_json import canonical, decode, encode
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A record of the topic."""
+
+    connector: str
+    key: bytes
+    partition: Map
+    offset: Map | None
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Trail:
+    """All that was looked for of one partition of a source.
+
+    Attributes:
+        standing: the last record of each key in each partition of the topic. There is one of
+            them, unless somebody wrote the same partition in other bytes or to another place.
+        history: the last records, the newest first.
+        begins: when the oldest one of all was written (ms).
+        earlier: the last one that was written before the time in question.
+    """
+
+    standing: tuple[Stored, ...]
+    history: tuple[Stored, ...]
+    begins: int
+    earlier: Stored | None = None
+
+    @property
+    def latest(self) -> Stored:
+        """What counts: within a partition of the topic the last one, else the youngest."""
+        return max(self.standing, key=lambda each: each.place.written)
+
+
+class OffsetTopic:
+    """The topic of `offset.storage.topic`."""
+
+    def __init__(
+        self, admin: Admin, properties: Mapping[str, str], name: str, seconds: float
+    ) -> None:
+        self.name = name
+        self._admin = admin
+        self._properties = properties
+        self._seconds = seconds
+
+    def trails(
+        self, connectors: Collection[str], *, keep: int = 1, before: int | None = None
+    ) -> dict[str, list[Trail]]:
+        """What the topic holds of these connectors, by connector and in the order of partitions.
+
+        Args:
+            connectors: whose records.
+            keep: how many records of each partition its history has.
+            before: the time (ms) for `earlier`.
+
+        Raises:
+            NotFoundError: there is no such topic.
+        """
+        found: dict[str, dict[str, _Kept]] = {name: {} for name in connectors}
+        for record in self._records():
+            stored = parsed(record)
+            if stored is None or stored.connector not in found:
+                continue
+            of_connector = found[stored.connector]
+            name = canonical(stored.partition)
+            of_connector.setdefault(name, _Kept(deque(maxlen=keep))).add(stored, before)
+        return {
+            connector: [partitions[name].trail() for name in sorted(partitions)]
+            for connector, partitions in found.items()
+        }
+
+    def write(self, connector: str, moves: Sequence[Move], trails: Sequence[Trail]) -> None:
+        """Store the new offsets, under the bytes and in the places where the old ones stand."""
+        known = {canonical(trail.latest.partition): trail for trail in trails}
+        records = [
+            record
+            for move in moves
+            for record in self._new(connector, move, known.get(canonical(move.partition)))
+        ]
+        with closing(TopicWriter(self._properties)) as writer:
+            writer.write(records, Deadline.after(self._seconds))
+
+    def _new(self, connector: str, move: Move, trail: Trail | None) -> list[NewRecord]:
+        value = None if move.after is None else encode(move.after)
+        key = encode([connector, move.partition]) if trail is None else own_key(trail)
+        standing = () if trail is None else trail.standing
+        places = sorted({each.place.partition for each in standing if each.key == key})
+        if not places:
+            # Its hash decides, as in Java's producer.
+            return [NewRecord(self.name, key, value)]
+        return [NewRecord(self.name, key, value, partition=place) for place in places]
+
+    def _records(self) -> Iterator[RawRecord]:
+        deadline = Deadline.after(self._seconds)
+        view = self._admin.topics([self.name], deadline).get(self.name)
+        if view is None:
+            raise NotFoundError(
+                f"there is no topic {self.name} in this Kafka; name the offset.storage.topic of"
+                " the workers with --offset-topic"
+            )
+        places = [TopicPartition(self.name, number) for number in range(view.partitions)]
+        starts = self._admin.offsets(places, Edge.EARLIEST, deadline)
+        ends = self._admin.offsets(places, Edge.LATEST, deadline)
+        ranges = {place: (starts[place], ends[place]) for place in places}
+        with closing(TopicReader(self._properties, self.name)) as reader:
+            yield from reader.read(ranges, self._seconds)
+
+
+@dataclass(slots=True)
+class _Kept:
+    history: deque[Stored]
+    standing: dict[tuple[bytes, int], Stored] = field(default_factory=dict)
+    begins: int = sys.maxsize
+    earlier: Stored | None = None
+
+    def add(self, stored: Stored, before: int | None) -> None:
+        self.begins = min(self.begins, stored.place.written)
+        self.standing[stored.key, stored.place.partition] = stored
+        self.history.append(stored)
+        if before is not None and stored.place.written < before:
+            known = self.earlier
+            if known is None or known.place.written <= stored.place.written:
+                self.earlier = stored
+
+    def trail(self) -> Trail:
+        newest = sorted(self.history, key=_age, reverse=True)
+        return Trail(tuple(self.standing.values()), tuple(newest), self.begins, self.earlier)
+
+
+def _age(stored: Stored) -> tuple[int, int]:
+    return stored.place.written, stored.place.offset
+
+
+def own_key(trail: Trail) -> bytes:
+    """The bytes that Connect itself finds a partition by: those without what only people write.
+
+    Notes for kcat often have a space behind the comma. Java's workers never look such a key up.
+    """
+    written_by_connect = [each for each in trail.standing if _tidy(each.key) == each.key]
+    if not written_by_connect:
+        return _tidy(trail.latest.key)
+    return max(written_by_connect, key=lambda each: each.place.written).key
+
+
+def _tidy(key: bytes) -> bytes:
+    return encode(decode(key))
+
+
+def parsed(record: RawRecord) -> Stored | None:
+    """The record as an offset; None for what is none."""
+    try:
+        name = decode(record.key or b"")
+        offset = None if record.value is None else decode(record.value)
+    except ValueError:
+        return None
+    if not (isinstance(name, list) and len(name) == 2 and isinstance(name[0], str)):
+        return None
+    if not isinstance(name[1], dict) or not isinstance(offset, dict | None):
+        return None
+    place = Place(record.partition, record.offset, record.timestamp)
+    return Stored(name[0], record.key or b"", name[1], offset, place)

@@ -1,0 +1,240 @@
+"""What is to become of offsets: from what is stored to the moves. Decisions only, no actions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn, Protocol
+
+from penstock.broker.times import shown_moment
+from penstock.data.record import TopicPartition
+from penstock.errors import BadRequestError
+from penstock.offsets.models import Held, Kind, Map, Move, same, sink_map, sink_place
+from penstock.offsets.texts import chosen, listed, shown_partition, source_partition
+from penstock.offsets.topic import Trail
+
+
+class Kafka(Protocol):
+    """What wishes ask of Kafka. Each raises SetupError if it can't be asked."""
+
+    def edges(self, places: Collection[TopicPartition]) -> Mapping[TopicPartition, tuple[int, int]]:
+        """The first offset of each partition, and the one after its last."""
+        ...
+
+    def at(
+        self, places: Collection[TopicPartition], moment: int
+    ) -> Mapping[TopicPartition, int | None]:
+        """The first offsets not older than a time (ms); None if all are."""
+        ...
+
+    def earlier(self, moment: int) -> Sequence[Trail]:
+        """The source's records, with the last before a time."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """A connector's offsets as they are. `kafka` gives None where it can't be reached."""
+
+    name: str
+    kind: Kind
+    held: Sequence[Held]
+    kafka: Callable[[], Kafka | None] = lambda: None
+    starts_at_end: bool = False
+
+    @property
+    def partitions(self) -> list[Map]:
+        """Those with something stored."""
+        return [each.partition for each in self.held]
+
+    def offset(self, partition: Map) -> Map | None:
+        """What is stored for it."""
+        return next((each.offset for each in self.held if same(each.partition, partition)), None)
+
+    def move(self, partition: Map, after: Map | None) -> Move:
+        """From what is stored to this."""
+        return Move(partition, self.offset(partition), after)
+
+    def must(self, kind: Kind, form: str) -> None:
+        """Raise BadRequestError if the connector is not of this kind."""
+        if self.kind is not kind:
+            raise BadRequestError(f"{self.name} is a {self.kind}: its offsets are set as {form}")
+
+
+Wish = Callable[[Situation], list[Move]]
+
+
+def set_source(partition: str | None, offset: Map, *, new: bool = False) -> Wish:
+    """One source partition to an offset; without a partition, the only one there is."""
+
+    def wish(situation: Situation) -> list[Move]:
+        situation.must(Kind.SOURCE, "TOPIC:PARTITION=OFFSET, as in orders:0=1200")
+        found = _named(situation, partition)
+        if not new and not any(same(found, each) for each in situation.partitions):
+            raise BadRequestError(
+                f"{situation.name} has no offset for {shown_partition(Kind.SOURCE, found)}; it"
+                f" has: {listed(Kind.SOURCE, situation.partitions)}. --new stores one all the same"
+            )
+        return [situation.move(found, offset)]
+
+    return wish
+
+
+def _named(situation: Situation, partition: str | None) -> Map:
+    if partition is not None:
+        return source_partition(partition, situation.partitions)
+    if len(situation.held) != 1:
+        raise BadRequestError(
+            f"name the partition with --partition; {situation.name} has:"
+            f" {listed(Kind.SOURCE, situation.partitions)}"
+        )
+    return situation.held[0].partition
+
+
+def set_sink(offsets: Mapping[TopicPartition, int]) -> Wish:
+    """Partitions of a sink's topics to offsets that exist."""
+
+    def wish(situation: Situation) -> list[Move]:
+        situation.must(Kind.SINK, "--partition … --offset …")
+        kafka = situation.kafka()
+        if kafka is not None:
+            edges = kafka.edges(list(offsets))
+            for place, offset in offsets.items():
+                _check_inside(place, offset, edges.get(place))
+        return [
+            situation.move(sink_map(place), {"kafka_offset": offset})
+            for place, offset in offsets.items()
+        ]
+
+    return wish
+
+
+def _check_inside(place: TopicPartition, offset: int, edges: tuple[int, int] | None) -> None:
+    where = f"{place.topic}:{place.partition}"
+    if edges is None:
+        raise BadRequestError(f"there is no partition {where}")
+    if not edges[0] <= offset <= edges[1]:
+        raise BadRequestError(f"{where} has the offsets {edges[0]} to {edges[1]}, not {offset}")
+
+
+def reset(partitions: Collection[str] = ()) -> Wish:
+    """Nothing stored: a source starts anew, a sink where auto.offset.reset says."""
+
+    def wish(situation: Situation) -> list[Move]:
+        if situation.kind is Kind.SINK and situation.starts_at_end:
+            raise BadRequestError(
+                f"without offsets {situation.name} would go to the end of its topics: it has"
+                " consumer.override.auto.offset.reset=latest. To read all again:"
+                f" penstock offsets rewind {situation.name} --to-start"
+            )
+        found = chosen(situation.kind, situation.partitions, partitions)
+        return [situation.move(each, None) for each in found]
+
+    return wish
+
+
+def rewind(moment: int | None, partitions: Collection[str] = ()) -> Wish:
+    """Back to a time in milliseconds, or to the start (None); never forward."""
+
+    def wish(situation: Situation) -> list[Move]:
+        found = chosen(situation.kind, situation.partitions, partitions)
+        if situation.kind is Kind.SINK:
+            return _rewound_sink(situation, found, moment)
+        if moment is None:
+            return [situation.move(each, None) for each in found]
+        return _rewound_source(situation, found, moment)
+
+    return wish
+
+
+def put_back(moves: Sequence[Move]) -> Wish:
+    """What was stored before some moves."""
+    return lambda situation: [situation.move(move.partition, move.before) for move in moves]
+
+
+def _rewound_sink(
+    situation: Situation, partitions: Sequence[Map], moment: int | None
+) -> list[Move]:
+    kafka = situation.kafka()
+    if kafka is None:
+        raise BadRequestError("only Kafka knows the times of a sink's records: --bootstrap-server")
+    places = {sink_place(each): each for each in partitions}
+    edges = kafka.edges(list(places))
+    at = {} if moment is None else kafka.at(list(places), moment)
+    moves = []
+    for place, partition in places.items():
+        if place not in edges:
+            raise BadRequestError(f"there is no partition {place.topic}:{place.partition} any more")
+        start, end = edges[place]
+        wanted = start if moment is None else at.get(place)
+        now = situation.offset(partition) or {"kafka_offset": end}
+        offset = min(int(now["kafka_offset"]), end if wanted is None else wanted)
+        moves.append(situation.move(partition, {"kafka_offset": offset}))
+    return moves
+
+
+def _rewound_source(situation: Situation, partitions: Sequence[Map], moment: int) -> list[Move]:
+    moves = []
+    trails: Sequence[Trail] | None = None
+    for partition in partitions:
+        offset = situation.offset(partition)
+        if offset is None:
+            moves.append(situation.move(partition, None))
+        elif _has_time(offset):
+            moves.append(situation.move(partition, _at_time(offset, moment)))
+        else:
+            if trails is None:
+                trails = _trails(situation, moment)
+            moves.append(situation.move(partition, _from_history(trails, partition, moment)))
+    return moves
+
+
+def _has_time(offset: Map) -> bool:
+    stamp = offset.get("timestamp")
+    return isinstance(stamp, int) and not isinstance(stamp, bool)
+
+
+def _at_time(offset: Map, moment: int) -> Map:
+    """The time of a JDBC offset set to just before a moment, so that its rows are read again.
+
+    Rows of the same time with smaller numbers would be passed over, so the time is a
+    millisecond earlier.
+    """
+    before = moment - 1
+    if before >= offset["timestamp"]:
+        return offset
+    found: dict[str, Any] = {**offset, "timestamp": before}
+    if "timestamp_nanos" in offset:
+        found["timestamp_nanos"] = before % 1000 * 1_000_000
+    return found
+
+
+def _trails(situation: Situation, moment: int) -> Sequence[Trail]:
+    kafka = situation.kafka()
+    if kafka is None:
+        raise BadRequestError(
+            f"the offsets of {situation.name} have no time in them; which one held at"
+            f" {shown_moment(moment)} is known by the offsets topic only: --bootstrap-server"
+        )
+    return kafka.earlier(moment)
+
+
+def _from_history(trails: Sequence[Trail], partition: Map, moment: int) -> Map | None:
+    trail = next((each for each in trails if same(each.latest.partition, partition)), None)
+    if trail is None or trail.earlier is None:
+        _refuse(trail, partition, moment)
+    return trail.earlier.offset
+
+
+def _refuse(trail: Trail | None, partition: Map, moment: int) -> NoReturn:
+    known = (
+        ""
+        if trail is None
+        else f" The oldest is from {shown_moment(trail.begins)}: the connector began then, or"
+        " compaction has left no more."
+    )
+    raise BadRequestError(
+        f"the offsets topic holds no offset of {shown_partition(Kind.SOURCE, partition)} from"
+        f" before {shown_moment(moment)}.{known} `penstock offsets show --history 20` shows what"
+        " there is; set one of these, or go --to-start"
+    )

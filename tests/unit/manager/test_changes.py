@@ -1,0 +1,243 @@
+"""Plans: a pure function of what is wanted and what there is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from penstock.manager import (
+    MARKER,
+    Action,
+    Change,
+    Cluster,
+    Connector,
+    Connectors,
+    KeyChange,
+    Origin,
+    Plan,
+    ProblemsError,
+    Running,
+    Wanted,
+    compare,
+)
+from penstock.manager.secrets import SecretKeys, without_passwords
+
+SOURCE = {"connector.class": "X", "topic": "t"}
+SINK = {"connector.class": "Y", "topics": "t"}
+MINE = {MARKER: "default"}
+
+
+def wanted(*connectors: Connector) -> Connectors:
+    return Connectors(connectors)
+
+
+def cluster(*running: Running) -> Cluster:
+    return Cluster({each.name: each for each in running})
+
+
+def one(plan: Plan) -> Change:
+    [change] = plan.changes
+    return change
+
+
+def test_what_is_not_there_is_created() -> None:
+    change = one(compare(wanted(Connector("a", SOURCE, "paused")), cluster(), project="shop"))
+    assert change.action is Action.CREATE
+    assert change.config == {**SOURCE, MARKER: "shop"}
+    assert change.state is Wanted.PAUSED
+    assert change.keys == (KeyChange("connector.class", None, "X"), KeyChange("topic", None, "t"))
+
+
+def test_each_key_that_differs_is_shown() -> None:
+    old = {**SOURCE, **MINE, "name": "a", "gone": "1", "same": "x"}
+    new = {**SOURCE, "topic": "u", "added": "2", "same": "x"}
+    change = one(compare(wanted(Connector("a", new)), cluster(Running("a", old, "RUNNING"))))
+    assert change.action is Action.UPDATE
+    assert change.config == {**new, **MINE}
+    assert change.keys == (
+        KeyChange("added", None, "2"),
+        KeyChange("gone", "1", None),
+        KeyChange("topic", "t", "u"),
+    )
+
+
+@pytest.mark.parametrize("marker", [{}, MINE])
+def test_the_marker_and_the_name_are_no_difference(marker: dict[str, str]) -> None:
+    running = Running("a", {**SOURCE, **marker, "name": "a"}, "RUNNING")
+    plan = compare(wanted(Connector("a", SOURCE)), cluster(running), prune=True)
+    assert one(plan).action is Action.UNCHANGED
+    assert plan.pending == []
+    assert one(plan).note == ("" if marker else "not managed: --adopt takes it over")
+
+
+def test_what_another_project_manages_is_refused_and_can_be_adopted() -> None:
+    origin = Origin(Path("a.yaml"), 3)
+    files = wanted(Connector("a", {**SOURCE, "topic": "u"}, origin=origin))
+    there = cluster(Running("a", {**SOURCE, MARKER: "theirs"}, "RUNNING"))
+    with pytest.raises(ProblemsError, match=r"a\.yaml:3: a: is managed by the project theirs, not"):
+        compare(files, there, project="ours")
+    change = one(compare(files, there, project="ours", adopt=True))
+    assert (change.action, change.adopts) == (Action.UPDATE, True)
+    assert change.config[MARKER] == "ours"
+
+
+def test_adopting_what_is_the_same_only_marks_it() -> None:
+    there = cluster(Running("a", SOURCE, "RUNNING"))
+    change = one(compare(wanted(Connector("a", SOURCE)), there, adopt=True))
+    assert (change.action, change.keys, change.adopts) == (Action.UPDATE, (), True)
+    mine = cluster(Running("a", {**SOURCE, **MINE}, "RUNNING"))
+    change = one(compare(wanted(Connector("a", SOURCE)), mine, adopt=True))
+    assert change.action is Action.UNCHANGED
+
+
+def test_only_what_the_project_manages_is_pruned() -> None:
+    there = cluster(
+        Running("mine", {**SOURCE, **MINE}),
+        Running("kept", {**SOURCE, **MINE}),
+        Running("nobody's", SOURCE),
+        Running("theirs", {**SOURCE, MARKER: "theirs"}),
+    )
+    files = wanted(Connector("kept", SOURCE))
+    assert [each.name for each in compare(files, there).pending] == []
+    pruned = compare(files, there, prune=True).pending
+    assert [(each.name, each.action) for each in pruned] == [("mine", Action.DELETE)]
+    assert compare(files, there, prune=True, only=["k*"]).pending == []
+    # One that is wanted is never pruned, even if it is not looked at.
+    assert [each.name for each in compare(files, there, prune=True, only=["m*"]).changes] == [
+        "mine"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("want", "state", "tasks", "action"),
+    [
+        (None, "PAUSED", (), Action.UNCHANGED),
+        ("running", "PAUSED", (), Action.RESUME),
+        ("running", "STOPPED", (), Action.RESUME),
+        ("running", "RUNNING", (), Action.UNCHANGED),
+        ("running", "FAILED", (), Action.UNCHANGED),
+        ("running", "UNASSIGNED", (), Action.UNCHANGED),
+        ("paused", "RUNNING", (), Action.PAUSE),
+        ("paused", "PAUSED", (), Action.UNCHANGED),
+        ("paused", "UNASSIGNED", (), Action.PAUSE),
+        ("paused", "FAILED", ("RUNNING", "PAUSED"), Action.PAUSE),
+        ("paused", "FAILED", ("PAUSED", "PAUSED"), Action.UNCHANGED),
+        ("stopped", "PAUSED", (), Action.STOP),
+        ("stopped", "STOPPED", (), Action.UNCHANGED),
+    ],
+)
+def test_states(want: str | None, state: str, tasks: tuple[str, ...], action: Action) -> None:
+    there = cluster(Running("a", {**SOURCE, **MINE}, state, tasks))
+    assert one(compare(wanted(Connector("a", SOURCE, want)), there)).action is action
+
+
+def test_steps_are_in_a_safe_order() -> None:
+    files = wanted(
+        Connector("new-sink", SINK),
+        Connector("new-source", SOURCE),
+        Connector("changed-sink", {**SINK, "x": "1"}),
+        Connector("quiet", SOURCE, "stopped"),
+        Connector("awake", SINK, "running"),
+        Connector("same", SINK),
+    )
+    there = cluster(
+        Running("changed-sink", {**SINK, **MINE}),
+        Running("quiet", {**SOURCE, **MINE}, "RUNNING"),
+        Running("awake", {**SINK, **MINE}, "PAUSED"),
+        Running("same", {**SINK, **MINE}),
+        Running("old-sink", {**SINK, **MINE}),
+        Running("old-source", {**SOURCE, **MINE}),
+    )
+    steps = compare(files, there, prune=True).steps
+    assert [[change.name for change in step] for step in steps] == [
+        ["quiet"], ["new-source"], ["new-sink", "changed-sink"], ["awake"], ["old-source"],
+        ["old-sink"],
+    ]  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------ secrets
+
+
+def test_secrets_are_not_shown() -> None:
+    old = {**SOURCE, **MINE, "connection.password": "one", "odd": "two", "a.secret": "${env:X}"}
+    new = {**SOURCE, "connection.password": "three", "odd": "four", "a.secret": "five"}
+    new |= {"connection.url": "jdbc:mysql://u:six@host/db?user=u&password=seven&a=b"}
+    found = Cluster({"a": Running("a", old)}, SecretKeys({"X": {"odd": True}}))
+    change = one(compare(wanted(Connector("a", new)), found))
+    assert change.keys == (
+        KeyChange("a.secret", "${env:X}", "[hidden]"),
+        KeyChange("connection.password", "[hidden]", "[hidden]"),
+        KeyChange(
+            "connection.url", None, "jdbc:mysql://u:[hidden]@host/db?user=u&password=[hidden]&a=b"
+        ),
+        KeyChange("odd", "[hidden]", "[hidden]"),
+    )
+    assert not any(word in str(change.to_json()) for word in ("two", "three", "four", "five"))
+
+
+def test_a_key_that_a_plugin_declares_as_something_else_is_no_secret() -> None:
+    keys = SecretKeys({"X": {"token.path": False}})
+    assert keys.shown("token.path", "/run/t", SOURCE) == "/run/t"
+    assert keys.shown("other.token.path", "/run/t", SOURCE) == "[hidden]"
+
+
+@pytest.mark.parametrize(
+    ("compared", "action", "note"),
+    [
+        ({("a", "p"): True}, Action.UNCHANGED, ""),
+        ({("a", "p"): False}, Action.UPDATE, ""),
+        ({}, Action.UNCHANGED, "hidden by the server and not compared: p"),
+    ],
+)
+def test_secrets_that_the_server_hides(
+    compared: dict[tuple[str, str], bool], action: Action, note: str
+) -> None:
+    running = Running("a", {**SOURCE, **MINE, "p": "[hidden]"}, "RUNNING")
+    found = Cluster({"a": running}, compared=compared)
+    change = one(compare(wanted(Connector("a", {**SOURCE, "p": "clear"})), found))
+    assert (change.action, change.note) == (action, note)
+    assert "clear" not in str(change.to_json())
+    # What is sent has the value of the file.
+    assert change.config["p"] == "clear"
+
+
+def test_hidden_in_a_file_keeps_what_the_cluster_has() -> None:
+    files = wanted(Connector("a", {**SOURCE, "p": "[hidden]", "topic": "u"}))
+    change = one(compare(files, cluster(Running("a", {**SOURCE, **MINE, "p": "clear"}))))
+    assert [key.key for key in change.keys] == ["topic"]
+    assert change.config["p"] == "clear"
+    with pytest.raises(ProblemsError, match=r"a: p: .hidden. stands for a value that the cluster"):
+        compare(files, cluster())
+    with pytest.raises(ProblemsError, match="but it has none"):
+        compare(files, cluster(Running("a", SOURCE)))
+
+
+def test_a_plan_as_json() -> None:
+    files = wanted(Connector("a", SOURCE, "paused", Origin(Path("f.yaml"), 7)))
+    assert compare(files, cluster()).to_json() == {
+        "project": "default",
+        "summary": {
+            "create": 1, "update": 0, "pause": 0, "resume": 0, "stop": 0, "delete": 0,
+            "unchanged": 0,
+        },
+        "changes": [
+            {
+                "name": "a",
+                "action": "create",
+                "file": "f.yaml:7",
+                "keys": {
+                    "connector.class": {"old": None, "new": "X"},
+                    "topic": {"old": None, "new": "t"},
+                },
+                "state": "paused",
+            }
+        ],
+    }  # fmt: skip
+
+
+def test_passwords_in_addresses() -> None:
+    assert without_passwords("http://a:b@c/d and x://y") == "http://a:[hidden]@c/d and x://y"
+    assert without_passwords("jdbc:sqlserver://h;Password=p;x=y") == (
+        "jdbc:sqlserver://h;Password=[hidden];x=y"
+    )

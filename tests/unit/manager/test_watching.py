@@ -1,0 +1,141 @@
+"""A cluster that is kept equal to its files."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from penstock.client import Client
+from penstock.manager import Plan, Report, Watch
+from penstock.manager.watching import fingerprint
+from penstock.ports import free_port
+from tests.unit.herder.harness import SOURCE, eventually
+from tests.unit.manager.served import Served
+
+ONE = "connectors:\n  a: {connector.class: FileStreamSource, file: /in, topic: %s}\n"
+
+
+@dataclass
+class Heard:
+    """What a watch has told."""
+
+    plans: list[Plan] = field(default_factory=list)
+    reports: list[Report] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+    recoveries: int = 0
+
+    def recovered(self) -> None:
+        self.recoveries += 1
+
+
+@pytest.fixture
+def heard() -> Heard:
+    return Heard()
+
+
+@pytest.fixture
+def watch(worker: Served, tmp_path: Path, heard: Heard) -> Watch:
+    return Watch(
+        client=worker.client,
+        paths=[tmp_path],
+        prune=True,
+        planned=heard.plans.append,
+        applied=heard.reports.append,
+        complained=heard.complaints.append,
+        recovered=heard.recovered,
+    )
+
+
+def test_changes_of_files_and_cluster(
+    worker: Served, watch: Watch, heard: Heard, tmp_path: Path
+) -> None:
+    file = tmp_path / "c.yaml"
+    file.write_text(ONE % "one")
+    watch.look()
+    watch.look()
+    assert worker.stored("a")["topic"] == "one"
+    assert len(heard.plans) == len(heard.reports) == 1
+    file.write_text(ONE % "two")
+    watch.look()
+    assert worker.stored("a")["topic"] == "two"
+    worker.client.patch_config("a", {"topic": "drifted"})
+    watch.look()
+    assert worker.stored("a")["topic"] == "two"
+    file.write_text("connectors: {}")
+    watch.look()
+    assert worker.client.connectors() == []
+    assert heard.complaints == []
+
+
+def test_a_broken_file_changes_nothing_and_is_told_once(
+    worker: Served, watch: Watch, heard: Heard, tmp_path: Path
+) -> None:
+    file = tmp_path / "c.yaml"
+    file.write_text(ONE % "one")
+    watch.look()
+    file.write_text("connectors: [")
+    worker.client.patch_config("a", {"topic": "drifted"})
+    for _ in range(3):
+        watch.look()
+    assert worker.stored("a")["topic"] == "drifted"
+    [complaint] = heard.complaints
+    assert complaint.startswith(f"{file}:1: not valid YAML")
+    file.write_text(ONE % "two")
+    watch.look()
+    assert worker.stored("a")["topic"] == "two"
+    assert heard.recoveries == 1
+
+
+def test_what_is_not_valid_and_what_fails_is_told_once(
+    worker: Served, watch: Watch, heard: Heard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "c.yaml").write_text(ONE % "one")
+    worker.bench.validation.errors = ("is wrong",)
+    watch.look()
+    watch.look()
+    assert heard.complaints == [f"{tmp_path}/c.yaml:2: a: any: is wrong"]
+    assert len(heard.plans) == 1
+    worker.bench.validation.errors = ()
+    watch.look()
+    assert (heard.recoveries, worker.client.connectors()) == (1, ["a"])
+
+
+def test_a_server_that_is_away_is_waited_for(
+    worker: Served, heard: Heard, watch: Watch, tmp_path: Path
+) -> None:
+    (tmp_path / "c.yaml").write_text(ONE % "one")
+    with Client(f"http://127.0.0.1:{free_port()}") as nobody:
+        watch.client = nobody
+        watch.look()
+        watch.look()
+    assert len(heard.complaints) == 1
+    watch.client = worker.client
+    watch.look()
+    assert (heard.recoveries, worker.client.connectors()) == (1, ["a"])
+
+
+def test_it_runs_until_it_is_stopped(worker: Served, watch: Watch, tmp_path: Path) -> None:
+    (tmp_path / "c.yaml").write_text(ONE % "one")
+    stopped = threading.Event()
+    thread = threading.Thread(target=watch.run, args=(stopped, 0.05))
+    thread.start()
+    eventually(lambda: worker.client.connectors() == ["a"])
+    worker.client.delete("a")
+    eventually(lambda: worker.client.connectors() == ["a"])
+    stopped.set()
+    thread.join(10)
+    assert not thread.is_alive()
+
+
+def test_modules_that_others_import_count_as_files(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("from _b import connectors")
+    (tmp_path / "_b.py").write_text(f"connectors = [{ {'name': 'a', **SOURCE} }]")
+    for paths in ([tmp_path], [tmp_path / "a.py"]):
+        before = fingerprint(paths)
+        assert fingerprint(paths) == before
+        with (tmp_path / "_b.py").open("a") as file:
+            file.write("\n")
+        assert fingerprint(paths) != before
