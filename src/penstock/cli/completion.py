@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
-from glob import escape
-from typing import Any, Final
+from typing import Final
+
+import typer
 
 from penstock.errors import PenstockError
 
 _SECONDS: Final = 1.0
-_WILD: Final = frozenset("*?[")
 
 
-def connector_names(ctx: Any, param: Any, incomplete: str) -> list[str]:
-    """Connectors of the cluster that the command line names so far; all that match a pattern."""
+def connector_names(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Connectors of the cluster that the command line names so far."""
     from penstock.cli.target import Target
 
-    del param
     given = ctx.params
     already = {*(given.get("names") or ())}
     try:
@@ -25,8 +23,7 @@ def connector_names(ctx: Any, param: Any, incomplete: str) -> list[str]:
             known = client.connectors()
     except PenstockError:
         return []
-    pattern = f"{incomplete if _WILD & {*incomplete} else escape(incomplete)}*"
-    return [name for name in known if fnmatchcase(name, pattern) and name not in already]
+    return [name for name in known if name.startswith(incomplete) and name not in already]
 
 
 def context_names(incomplete: str) -> list[str]:

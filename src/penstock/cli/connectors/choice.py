@@ -22,7 +22,7 @@ Names = Annotated[
     typer.Argument(
         metavar="NAME",
         help="Connectors; patterns such as 'jdbc_*' mean all that match.",
-        shell_complete=connector_names,
+        autocompletion=connector_names,
         show_default=False,
     ),
 ]

@@ -49,7 +49,7 @@ def get(
             metavar="NAME",
             help="Connectors, or patterns; all if there are none. Or one of the words connectors, "
             "plugins, loggers and workers, then names of these.",
-            shell_complete=connector_names,
+            autocompletion=connector_names,
             show_default=False,
         ),
     ] = None,

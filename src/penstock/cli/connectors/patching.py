@@ -29,7 +29,7 @@ def patch(
         typer.Argument(
             metavar="NAME|KEY=VALUE|KEY-",
             help="Connectors or patterns, then keys to set, and with a minus sign to remove.",
-            shell_complete=connector_names,
+            autocompletion=connector_names,
             show_default=False,
         ),
     ],

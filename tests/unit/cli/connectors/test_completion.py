@@ -66,7 +66,7 @@ def test_commands(named: Cluster) -> None:
 def test_connectors(named: Cluster) -> None:
     assert completed("penstock pause jd") == ["jdbc_a", "jdbc_b"]
     assert completed("penstock pause jdbc_a jd") == ["jdbc_b"]
-    assert completed("penstock pause *_b") == ["jdbc_b"]
+    assert completed("penstock patch fi") == ["files"]
     assert completed("penstock get ") == ["files", "jdbc_a", "jdbc_b"]
     assert completed(f"penstock get --connect {named.url} f", PENSTOCK_CONTEXT="nowhere") == [
         "files"
