@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 from typer.core import TyperGroup
 
+from penstock.cli.connectors.used_topics import used
 from penstock.cli.kafka import Timeout, Yes, opened, pairs
 from penstock.cli.output import say
 from penstock.cli.shown import Output, OutputOption, show, show_document
@@ -25,6 +26,7 @@ Examples:
   penstock topics alter orders --partitions 12 --config cleanup.policy=compact
   penstock topics alter orders --delete-config retention.ms
   penstock topics delete 'test-*' --yes
+  penstock topics used orders-sink                    those a connector has read or written
 """
 
 
@@ -47,6 +49,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"max_content_width": 100},
 )
+
+app.command(_USED)(used)
 
 _Name = Annotated[str, typer.Argument(metavar="TOPIC")]
 _Patterns = Annotated[
