@@ -16,7 +16,7 @@ from penstock.manager.nodes import Items, Node, Scalar, Table
 from penstock.manager.yaml_nodes import read_yaml
 
 # What REST can transport: everything but halves of surrogate pairs.
-TEXTS = st.text(st.characters(exclude_categories=("Cs",)), max_size=30) | st.from_regex(
+TEXTS = st.text(st.characters(codec="utf-8"), max_size=30) | st.from_regex(
     r"[ \t\n:#'\"|>&*!%@`{}\[\],?~a0-]{0,12}", fullmatch=True
 )
 CONFIGS = st.dictionaries(TEXTS.filter(lambda key: key not in ("name", "connector.class")), TEXTS)
