@@ -272,7 +272,8 @@ def _errors_end_with_1() -> Iterator[None]:
     except ProblemsError as error:
         for problem in error.problems:
             err.print(str(problem), style="red", markup=False)
-        complain(f"{len(error.problems)} problems; nothing was changed")
+        count = len(error.problems)
+        complain(f"{count} problem{'' if count == 1 else 's'}; nothing was changed")
         raise typer.Exit(1) from error
     except PenstockError as error:
         complain(str(error))
