@@ -12,8 +12,8 @@ from typing import Any
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from penstock.cli.manage.shown import done, print_plan
 from penstock.cli.output import complain, err, out, say
-from penstock.cli.plan_shown import done, print_plan
 from penstock.client import Client
 from penstock.manager import Failure, Outcome, Plan, Report, Result, Watch, apply, validate, wait
 from penstock.manager.waiting import targets
