@@ -49,7 +49,6 @@ CONFIG = {"connector.class": "FileStreamSource", "topic": "lines"}
         ({"config": {**CONFIG, "name": "a"}}, None),
         ({"name": "a", **CONFIG}, None),
         ([{"name": "a", **CONFIG}], None),
-        ({"name": "a", "config": CONFIG, "initial_state": "PAUSED"}, Wanted.PAUSED),
         ({"name": "a", "config": CONFIG, "state": "stopped"}, Wanted.STOPPED),
         ({"name": "a", "config": CONFIG, "tasks": [], "type": "source"}, None),
         ({"connectors": {"a": CONFIG}}, None),
@@ -59,6 +58,16 @@ CONFIG = {"connector.class": "FileStreamSource", "topic": "lines"}
 def test_forms_of_json(write: Write, document: object, state: Wanted | None) -> None:
     [found] = manager.load(write("a.json", json.dumps(document))).values()
     assert found == Connector("a", CONFIG, state)
+
+
+def test_connect_s_initial_state_is_for_new_connectors_only(write: Write) -> None:
+    document = {"name": "a", "config": CONFIG, "initial_state": "PAUSED"}
+    [found] = manager.load(write("a.json", json.dumps(document))).values()
+    assert found == Connector("a", CONFIG, Wanted.PAUSED, initial_only=True)
+    assert (found.initial, found.target) == (Wanted.PAUSED, None)
+    made = "Connector('a', {'connector.class': 'X'}, 'paused', initial_only=True)"
+    text = f"from penstock.manager import Connector\nconnectors = [{made}]"
+    assert manager.load(write("a.py", text))["a"].initial_only
 
 
 def test_numbers_and_booleans_stay_as_they_are_written(write: Write) -> None:
