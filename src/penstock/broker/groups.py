@@ -15,12 +15,12 @@ from penstock.kafka.clients import Admin, GroupEntry, GroupMember, GroupState
 
 DEAD: Final = "Dead"
 _AT_REST: Final = frozenset({"Empty", DEAD})
-_CONSUMER: Final = "consumer"
+_SHARE: Final = "share"
 
 
 @dataclass(frozen=True, slots=True)
 class GroupSummary:
-    """A group in a list. Members are counted where it is one of consumers."""
+    """A group in a list. Members of share groups are not counted."""
 
     name: str
     state: str
@@ -83,8 +83,8 @@ class Groups:
         """The groups that match, with their states; see names()."""
         entries = {entry.name: entry for entry in self._entries()}
         names = chosen(entries, patterns, "group") if patterns else sorted(entries)
-        readers = [name for name in names if entries[name].protocol in ("", _CONSUMER)]
-        states = self._admin.group_states(readers, self._deadline())
+        classic = [name for name in names if entries[name].type != _SHARE]
+        states = self._admin.group_states(classic, self._deadline())
         return [_summary(entries[name], states.get(name)) for name in names]
 
     def describe(self, name: str) -> Group:
