@@ -96,7 +96,7 @@ class Groups:
         state = self.state(name)
         committed = self._admin.group_offsets(name, self._deadline())
         if state.state == DEAD and not committed:
-            raise NotFoundError(f"there is no group {name}")
+            return self._listed_only(name)
         owners = {each: member for member in state.members for each in member.partitions}
         ends = self.edges({each.topic for each in (*committed, *owners)})
         partitions = [
@@ -118,6 +118,13 @@ class Groups:
             state.members,
             tuple(partitions),
         )
+
+    def _listed_only(self, name: str) -> Group:
+        """Of share groups only the list tells something."""
+        for entry in self._entries():
+            if entry.name == name:
+                return Group(name, entry.state, entry.type, "", "", (), ())
+        raise NotFoundError(f"there is no group {name}")
 
     def state(self, name: str) -> GroupState:
         """What its coordinator says; a group that is not there is Dead."""
