@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -189,6 +190,29 @@ def test_python_gives_connectors_and_imports_its_neighbours(write: Write, tmp_pa
     assert not list(tmp_path.rglob("__pycache__"))
     write("one/_tables.py", "TABLES = ['changed']\n")
     assert "jdbc_changed" in manager.load(tmp_path / "one")
+
+
+def test_modules_may_have_dataclasses_and_names_of_the_library(
+    write: Write, tmp_path: Path
+) -> None:
+    text = """\
+from __future__ import annotations
+from dataclasses import dataclass
+import json
+
+
+@dataclass
+class Table:
+    name: str
+
+
+def connectors():
+    return [{"name": Table(json.loads('"t"')).name, "connector.class": __name__}]
+"""
+    found = manager.load(write("json.py", text))
+    assert found["t"].plugin == "_connectors_json"
+    assert "_connectors_json" not in sys.modules
+    assert str(tmp_path) not in sys.path
 
 
 @pytest.mark.parametrize(
