@@ -23,6 +23,7 @@ from penstock.herder.validation import Validation
 from penstock.jars import driver_jars
 from penstock.kafka.clients import Admin
 from penstock.kafka.options import Role
+from penstock.logs import ConnectorLogs, ScopeFilter
 from penstock.plugins import Plugins
 from penstock.rest.listeners import Listeners, bind
 from penstock.rest.server import RestServer
@@ -96,10 +97,16 @@ class WorkerProcess:
         self._plugins = Plugins.discover(plugin_paths(resolved))
         self._settings = worker_settings(resolved, mode, self._plugins.class_name)
         self._on_fatal = on_fatal
+        self._logs = ConnectorLogs(
+            self._settings.penstock_connector_log_lines,
+            self._settings.penstock_connector_log_bytes,
+        )
 
     def start(self, stack: ExitStack, connector_files: Sequence[Path] = ()) -> Listeners:
         """Answer REST first, then read the stores and start Spark in the background."""
         settings = self._settings
+        logging.getLogger().addHandler(self._logs)
+        stack.callback(logging.getLogger().removeHandler, self._logs)
         for warning in settings.warnings:
             log.warning("%s", warning)
         connectors = [load_connector_file(path) for path in connector_files]
@@ -126,6 +133,7 @@ class WorkerProcess:
                 allow_topic_reset=settings.topic_tracking_allow_reset,
             ),
             on_fatal=self._on_fatal,
+            logs=self._logs,
         )
         stack.callback(lambda: herder.close(self._stop_deadline()))
         server = RestServer(listeners, herder, settings)
@@ -198,8 +206,12 @@ def set_up_logging() -> None:
     """Log to standard error, as Connect's console appender does."""
     level = os.environ.get("PENSTOCK_LOG_LEVEL", "INFO").upper()
     logging.basicConfig(
-        level=level, format="[%(asctime)s] %(levelname)s %(message)s (%(name)s)", stream=sys.stderr
+        level=level,
+        format="[%(asctime)s] %(levelname)s %(scope)s%(message)s (%(name)s)",
+        stream=sys.stderr,
     )
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(ScopeFilter())
     # Libraries that tell every connection.
     for name in ("uvicorn.error", "httpx"):
         logging.getLogger(name).setLevel(logging.WARNING)

@@ -384,6 +384,11 @@ UNCOMPARED = (
         "A path of our own. (tests/cluster/test_plugin_path.py)",
     ),
     (
+        "`GET /penstock/connectors/{c}/logs` answers the last lines that a connector has logged on "
+        "this worker.",
+        "For `penstock logs`. (tests/unit/cli/connectors/test_logs.py)",
+    ),
+    (
         "`POST /penstock/secrets/compare` answers which of the values of hidden keys are the "
         "stored ones, by connector.",
         "So that `penstock plan` sees a changed password. (tests/unit/manager/test_applying.py)",

@@ -20,12 +20,18 @@ Examples:
                                             the same, from a docker image's variables
   penstock standalone worker.properties source.json sink.properties
                                             one process, connectors from files
-  penstock preview connector.json           what its transforms make of records
-  penstock doctor worker.properties         what is wrong with this machine
-  penstock plugins worker.properties        what is on its plugin.path, and what is broken there
+  penstock create connector.json --wait     a connector from a file, until it runs
+  penstock get --failed                     which connectors have failed
+  penstock restart 'jdbc_*' --failed        start again what failed of them
+  penstock logs orders-sink --follow        what a connector logs
   penstock plan connectors/                 what connector files would change in a cluster
   penstock apply connectors/ --wait         change it, and wait until everything runs
+  penstock context set production --connect https://connect.example.com
+                                            another cluster, for --context production
+  penstock preview connector.json           what its transforms make of records
   penstock dlq list                         records that connectors could not process
+  penstock doctor worker.properties         what is wrong with this machine
+  penstock plugins worker.properties        what is on its plugin.path, and what is broken there
   curl localhost:8083/connectors            talk to the worker
 """
 

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any, Final
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
 
@@ -43,21 +43,35 @@ SECTIONS: Final[dict[str, tuple[Entry, ...]]] = {
         Entry("demo", "worker", "Show a pipeline at work: a growing file, a topic, another file."),
     ),
     "Connectors": (
+        Entry("get", "connectors.listing", "List connectors with their states."),
+        Entry("describe", "connectors.details", "Show all that is known of connectors."),
+        Entry("create", "connectors.creating", "Create connectors from files or settings."),
+        Entry("patch", "connectors.patching", "Change some keys of connectors."),
+        Entry("validate", "connectors.checking", "Let a worker check connector files."),
+        Entry("pause", "connectors.states", "Pause connectors."),
+        Entry("resume", "connectors.states", "Run connectors again after a pause or a stop."),
+        Entry("stop", "connectors.states", "Stop connectors: they give up their tasks."),
+        Entry("restart", "connectors.states", "Restart connectors, tasks, or only what failed."),
+        Entry("delete", "connectors.states", "Delete connectors, and their offsets if wanted."),
+        Entry("logs", "connectors.logs", "Show what connectors have logged."),
         Entry("preview", "preview", "Show what a connector makes of records; nothing is written."),
         Entry("offsets", "offsets.commands", "Show how far they are, set it, go back.", group=True),
         Entry("dlq", "dlq.commands", "List, show and replay dead letters.", group=True),
     ),
     "Connector files": (
-        Entry("plan", "manage", "Show what connector files would change in a cluster."),
-        Entry("apply", "manage", "Bring a cluster to what connector files say."),
-        Entry("export", "manage", "Write a cluster's connectors to files."),
-        Entry("watch", "manage", "Keep a cluster equal to its connector files."),
+        Entry("plan", "manage.commands", "Show what connector files would change in a cluster."),
+        Entry("apply", "manage.commands", "Bring a cluster to what connector files say."),
+        Entry("export", "manage.commands", "Write a cluster's connectors to files."),
+        Entry("watch", "manage.commands", "Keep a cluster equal to its connector files."),
     ),
     "Kafka": (
         Entry("topics", "topics", "List, create, describe, alter, delete topics.", group=True),
+        Entry("produce", "produce", "Write records to a topic."),
+        Entry("consume", "consume", "Show the records of a topic."),
         Entry("groups", "groups", "Consumer groups: their lag, and moving offsets.", group=True),
     ),
     "Tools": (
+        Entry("context", "contexts", "Clusters by name: which one commands are for.", group=True),
         Entry("doctor", "worker", "Check Java, jars, ports, broker and Spark."),
         Entry("plugins", "worker", "List the plugins a worker finds, and those that are broken."),
     ),
@@ -103,6 +117,16 @@ class LazyGroup(TyperGroup):
     def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]
         del ctx
         return list(self.commands)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        """Names and texts are enough here: nothing is imported for them."""
+        real = self.commands
+        entries = (each for section in SECTIONS.values() for each in section)
+        self.commands = {each.name: TyperCommand(each.name, help=each.help) for each in entries}
+        try:
+            return super().shell_complete(ctx, incomplete)
+        finally:
+            self.commands = real
 
     def format_commands(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]
         del ctx

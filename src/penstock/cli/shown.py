@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
+from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from penstock.cli.output import out, say
+
+_ENDLESS: Final = 10_000
 
 
 class Output(StrEnum):
@@ -25,18 +28,35 @@ class Output(StrEnum):
 OutputOption = Annotated[Output, typer.Option("--output", "-o", help="The form of the answer.")]
 
 
-def show(rows: Sequence[Mapping[str, Any]], output: Output, columns: Sequence[str] = ()) -> None:
+def show(
+    rows: Sequence[Mapping[str, Any]],
+    output: Output,
+    columns: Sequence[str] = (),
+    style: Callable[[Mapping[str, Any]], str] | None = None,
+) -> None:
     """Rows under these columns (else those of the first row); scripts get all that rows have."""
     if output is not Output.TABLE:
         show_document([dict(row) for row in rows], output)
         return
+    # Only a terminal has a width: lines in a pipe are for grep and cut.
+    console = out if out.is_terminal else Console(file=out.file, width=_ENDLESS, highlight=False)
+    console.print(table_of(rows, columns, style))
+
+
+def table_of(
+    rows: Sequence[Mapping[str, Any]],
+    columns: Sequence[str] = (),
+    style: Callable[[Mapping[str, Any]], str] | None = None,
+) -> Table:
+    """The table itself; `style` gives a row its colour."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     shown = columns or list(rows[0] if rows else ())
     for column in shown:
         table.add_column(column.upper().replace("_", " "), overflow="fold")
     for row in rows:
-        table.add_row(*(escape(_cell(row.get(column))) for column in shown))
-    out.print(table)
+        cells = (escape(_cell(row.get(column))) for column in shown)
+        table.add_row(*cells, style=style(row) if style else None)
+    return table
 
 
 def show_document(value: Any, output: Output) -> None:

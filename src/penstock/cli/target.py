@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Self
 
 import typer
 
+from penstock.cli.completion import context_names
 from penstock.config.properties import load_properties
 from penstock.errors import ConfigError
 
@@ -43,7 +44,10 @@ Connect = Annotated[
     str | None, typer.Option("--connect", "--url", help="A worker's address, as http://HOST:8083.")
 ]
 ContextName = Annotated[
-    str | None, typer.Option("--context", help="A context of the configuration file.")
+    str | None,
+    typer.Option(
+        "--context", help="A context of the configuration file.", autocompletion=context_names
+    ),
 ]
 Servers = Annotated[
     str | None,
@@ -156,7 +160,7 @@ class Target:
     def offset_topic(self) -> str:
         return self.context.texts.get("offset-topic", DEFAULT_OFFSET_TOPIC)
 
-    def client(self, timeout: float | None = None) -> Client:
+    def client(self, timeout: float | None = None, retry_seconds: float | None = None) -> Client:
         """A client of its REST API."""
         from penstock.client import Client
 
@@ -164,6 +168,7 @@ class Target:
         auth = None if user is None else (user, self.context.texts.get("password", ""))
         verify = self.context.texts.get("ca-file", True)
         options: dict[str, Any] = {} if timeout is None else {"timeout": timeout}
+        options |= {} if retry_seconds is None else {"retry_seconds": retry_seconds}
         return Client(self.connect, auth=auth, verify=verify, **options)
 
     def kafka(self) -> dict[str, str]:

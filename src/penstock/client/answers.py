@@ -12,6 +12,8 @@ from penstock.wire.models import (
     ConnectorStatus,
     Health,
     LoggerLevel,
+    LogLine,
+    LogPage,
     OffsetEntry,
     ServerInfo,
     StateInfo,
@@ -132,6 +134,21 @@ def offsets(found: Mapping[str, Any]) -> ConnectorOffsets:
         OffsetEntry(each.get("partition"), each.get("offset")) for each in found.get("offsets", ())
     )
     return ConnectorOffsets(tuple(entries))
+
+
+def log_page(found: Mapping[str, Any]) -> LogPage:
+    """GET /penstock/connectors/{c}/logs."""
+    lines = [
+        LogLine(
+            int(each["timestamp"]),
+            str(each["level"]),
+            each.get("task"),
+            str(each.get("logger", "")),
+            str(each["message"]),
+        )
+        for each in found["lines"]
+    ]
+    return LogPage(lines, str(found["cursor"]))
 
 
 def logger_level(found: Mapping[str, Any]) -> LoggerLevel:

@@ -19,6 +19,7 @@ from penstock.wire.models import (
     Created,
     Health,
     LoggerLevel,
+    LogPage,
     OffsetEntry,
     ServerInfo,
     StateInfo,
@@ -264,7 +265,32 @@ class Client:
         path = f"/connector-plugins/{quote(plugin, safe='')}/preview"
         return list(self._transport.ask("POST", path, body)["records"])
 
-    # --------------------------------------------------------------------------------- loggers
+    # ------------------------------------------------------------------------- logs and loggers
+
+    def logs(
+        self,
+        name: str,
+        *,
+        limit: int | None = None,
+        after: str | None = None,
+        since_ms: int | None = None,
+        level: str | None = None,
+    ) -> LogPage:
+        """The last lines that a connector logged on this worker (Penstock only).
+
+        Args:
+            name: the connector.
+            limit: at most so many lines, else 100.
+            after: the cursor of an earlier answer: the lines that came after it, oldest first.
+            since_ms: only lines since then, in milliseconds since the epoch.
+            level: only lines of this level and worse: ERROR, WARN, INFO, DEBUG.
+        """
+        given = {"limit": limit, "after": after, "since": since_ms, "level": level}
+        query: dict[str, str | list[str]] = {
+            key: str(value) for key, value in given.items() if value is not None
+        }
+        path = f"/penstock{_path(name, 'logs')}"
+        return answers.log_page(self._transport.ask("GET", path, query=query))
 
     def loggers(self) -> dict[str, LoggerLevel]:
         """All loggers whose level was set."""
@@ -294,7 +320,12 @@ class Client:
 
 
 def _path(name: str, *parts: str) -> str:
-    return "/".join(["", "connectors", quote(name, safe=""), *parts])
+    return "/".join(["", "connectors", _quoted(name), *parts])
+
+
+def _quoted(name: str) -> str:
+    # A client takes `.` and `..` for steps in a path; in this form they are names.
+    return name.replace(".", "%2E") if name in (".", "..") else quote(name, safe="")
 
 
 def _flag(value: object) -> str:

@@ -24,8 +24,8 @@ DEFAULT_URL: Final = "http://localhost:8083"
 
 _FIRST_PAUSE: Final = 0.25
 _LONGEST_PAUSE: Final = 5.0
-#: What Connect says in a 409 that passes; the one that stays is "Connector X already exists".
-_MOMENTARY: Final = ("Cannot complete request momentarily", "conflicting operation")
+#: How Connect begins a 409 that passes; the one that stays is "Connector X already exists".
+_MOMENTARY: Final = "Cannot complete request"
 
 
 class ServerError(PenstockError):
@@ -164,4 +164,4 @@ def _message(answer: httpx.Response) -> str:
 
 
 def _passes(error: PenstockError) -> bool:
-    return isinstance(error, ConflictError) and any(text in str(error) for text in _MOMENTARY)
+    return isinstance(error, ConflictError) and str(error).startswith(_MOMENTARY)

@@ -141,6 +141,20 @@ def _escaped(text: str, at: int) -> tuple[str, int]:
     return chr(int(digits, 16)), at + 5
 
 
+def parse_connector(text: str, source: Path) -> ConnectorFile:
+    """The same from a text; `source` is what errors name.
+
+    Raises:
+        ConfigError: it is neither JSON nor properties, or has no name.
+    """
+    if text.lstrip().startswith("{"):
+        return _from_json(source, text)
+    try:
+        return _flat(source, parse_properties(text))
+    except ConfigError as error:
+        raise ConfigError(f"{source}: {error}") from error
+
+
 def _from_json(path: Path, text: str) -> ConnectorFile:
     try:
         body = json.loads(text)

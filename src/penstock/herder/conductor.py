@@ -15,6 +15,7 @@ from penstock.herder.commands import CommandThread
 from penstock.herder.lanes import Lanes
 from penstock.herder.reconcile import Change, Started, changes
 from penstock.herder.records import Records
+from penstock.logs import Scope, logged_as
 from penstock.storage.ports import ClusterSnapshot, ConfigStore, ConnectorEntry
 from penstock.worker_port import State, TargetState, Worker
 
@@ -160,7 +161,8 @@ class Conductor:
             if change.retarget is not None:
                 worker.set_target_state(name, change.retarget)
         except Exception:  # a broken connector is a state, not the herder's end
-            log.exception("Connector %s can't be changed", name)
+            with logged_as(Scope(name)):
+                log.exception("Connector %s can't be changed", name)
             self.connector_state(name, State.FAILED, traceback.format_exc())
         self._start_tasks(change)
 
@@ -169,7 +171,8 @@ class Conductor:
             try:
                 self._worker.start_task(task, found.connector_config, found.config, change.target)
             except Exception:
-                log.exception("Task %s can't be started", task)
+                with logged_as(Scope.of(task)):
+                    log.exception("Task %s can't be started", task)
                 self.task_state(task, State.FAILED, traceback.format_exc())
 
     def _entry(self, name: str) -> ConnectorEntry | None:
@@ -189,7 +192,8 @@ class Conductor:
             try:
                 self._configs.put_tasks(name, made, Deadline.after(_WRITE_SECONDS, self._clock))
             except PenstockError as error:
-                log.warning("Task configs of %s can't be stored yet: %s", name, error)
+                with logged_as(Scope(name)):
+                    log.warning("Task configs of %s can't be stored yet: %s", name, error)
                 again = min(retry_seconds * 2, _LAST_RETRY_SECONDS)
                 self._thread.post_later(
                     retry_seconds,

@@ -14,6 +14,7 @@ from penstock.wire.models import (
     Created,
     Health,
     LoggerLevel,
+    LogPage,
     ServerInfo,
     StateInfo,
     TaskInfo,
@@ -129,6 +130,19 @@ class Herder(Protocol):
         deadline: Deadline,
     ) -> list[dict[str, Any]]:
         """What a connector would make of records, step by step; nothing is written."""
+        ...
+
+    def logs(
+        self,
+        name: str,
+        *,
+        limit: int,
+        after: str | None,
+        since_ms: int,
+        level: str,
+        deadline: Deadline,
+    ) -> LogPage:
+        """What a connector and its tasks have logged on this worker."""
         ...
 
     def loggers(self) -> Mapping[str, LoggerLevel]: ...

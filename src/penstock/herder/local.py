@@ -34,6 +34,7 @@ from penstock.herder.secrets import Secrets
 from penstock.herder.validation import check_request
 from penstock.herder.views import Views
 from penstock.herder.writes import Validation, Writes
+from penstock.logs import ConnectorLogs
 from penstock.plugins import CONNECTORS, KAFKA_VERSION, Plugins, rest_list
 from penstock.storage.ports import RestartRequest
 from penstock.storage.stores import Stores
@@ -45,6 +46,7 @@ from penstock.wire.models import (
     Created,
     Health,
     LoggerLevel,
+    LogPage,
     ServerInfo,
     StateInfo,
     TaskInfo,
@@ -83,6 +85,7 @@ class LocalHerder:
         clock: Clock,
         options: HerderOptions = HerderOptions(),  # noqa: B008 - frozen
         on_fatal: Callable[[Exception], None] = lambda error: None,  # noqa: ARG005
+        logs: ConnectorLogs | None = None,
     ) -> None:
         self._worker, self._reports, self._stores = worker, reports, stores
         self._plugins, self._validation, self._clock = plugins, validation, clock
@@ -90,6 +93,7 @@ class LocalHerder:
         self._read_cluster_id, self._cluster_id = cluster_id, None
         self._ready, self._stopping = threading.Event(), threading.Event()
         self._loggers = Loggers(clock)
+        self._logs = logs or ConnectorLogs()
         self._secrets = secrets = Secrets(plugins)
         self._thread = CommandThread(clock)
         self._lanes = Lanes()
@@ -380,6 +384,20 @@ class LocalHerder:
             return self._worker.preview(given, records, limit, deadline)
 
         return within("making a preview", look, deadline)
+
+    def logs(
+        self,
+        name: str,
+        *,
+        limit: int,
+        after: str | None,
+        since_ms: int,
+        level: str,
+        deadline: Deadline,
+    ) -> LogPage:
+        self._await(deadline)
+        self._views.entry(name)
+        return self._logs.read(name, limit=limit, after=after, since_ms=since_ms, level=level)
 
     def loggers(self) -> Mapping[str, LoggerLevel]:
         return self._loggers.all()

@@ -8,20 +8,10 @@ from typing import Final
 
 from penstock.clock import Clock
 from penstock.errors import NotFoundError, PenstockError
+from penstock.logs import LEVELS, level_name
 from penstock.wire.models import LoggerLevel
 
 ROOT: Final = "root"
-
-LEVELS: Final = {
-    "OFF": logging.CRITICAL + 10,
-    "FATAL": logging.CRITICAL,
-    "ERROR": logging.ERROR,
-    "WARN": logging.WARNING,
-    "INFO": logging.INFO,
-    "DEBUG": logging.DEBUG,
-    "TRACE": 5,
-    "ALL": 1,
-}
 
 
 class Loggers:
@@ -92,9 +82,4 @@ class Loggers:
         return {**named, ROOT: self._manager.root}
 
     def _level(self, name: str, logger: logging.Logger) -> LoggerLevel:
-        return LoggerLevel(_level_name(logger.getEffectiveLevel()), self._modified.get(name))
-
-
-def _level_name(number: int) -> str:
-    """The name of the level, or of the next more talkative one that has a name."""
-    return next((name for name, level in LEVELS.items() if level <= number), "ALL")
+        return LoggerLevel(level_name(logger.getEffectiveLevel()), self._modified.get(name))

@@ -12,6 +12,7 @@ from penstock.clock import Clock, Deadline, SystemClock
 from penstock.manager.applying import Report, Result
 from penstock.manager.changes import Action, Change
 from penstock.manager.connector import Wanted
+from penstock.manager.secrets import without_passwords
 from penstock.wire.models import ConnectorStatus, StateInfo
 
 _BETWEEN_LOOKS: Final = 0.5
@@ -45,8 +46,8 @@ def targets(report: Report) -> dict[str, Wanted]:
 
 
 def _target(change: Change) -> Wanted:
-    if change.wanted is not None and change.wanted.target is not None:
-        return change.wanted.target
+    if change.state is not None:
+        return change.state
     before = "" if change.running is None else change.running.state.lower()
     return Wanted(before) if before in (Wanted.PAUSED, Wanted.STOPPED) else Wanted.RUNNING
 
@@ -92,12 +93,16 @@ def _failure(name: str, status: ConnectorStatus | None) -> Failure | None:
     if status is None:
         return None
     if status.connector.state == "FAILED":
-        return Failure(name, "the connector has failed", status.connector.trace or "")
+        return Failure(name, "the connector has failed", _trace(status.connector))
     failed = [task for task in status.tasks if task.state == "FAILED"]
     if not failed:
         return None
     tasks = ", ".join(str(task.id) for task in failed)
-    return Failure(name, f"of its tasks failed: {tasks}", failed[0].trace or "")
+    return Failure(name, f"of its tasks failed: {tasks}", _trace(failed[0]))
+
+
+def _trace(state: StateInfo) -> str:
+    return without_passwords(state.trace or "")
 
 
 def _has_arrived(status: ConnectorStatus | None, target: Wanted, passed: float) -> bool:

@@ -33,7 +33,7 @@ def read_yaml(text: str) -> list[Node]:
     """
     try:
         return [
-            _node(document, 0)
+            _Reader().node(document)
             for document in yaml.compose_all(text, _Loader)
             if document is not None and not _is_null(document)
         ]
@@ -48,17 +48,48 @@ def read_yaml(text: str) -> list[Node]:
         raise SyntaxProblemError(f"not valid YAML: {told}", None) from error
 
 
-def _node(node: yaml.Node, depth: int) -> Node:
-    line = node.start_mark.line + 1
-    if depth > _DEEPEST:
-        raise SyntaxProblemError("values are nested too deeply, or contain themselves", line)
-    if node.tag not in _KNOWN and node.tag != "?":
-        raise SyntaxProblemError(f"the tag {node.tag} is not known here", line)
-    if isinstance(node, yaml.MappingNode):
-        return _table(node, depth)
-    if isinstance(node, yaml.SequenceNode):
-        return Items(line, [_node(item, depth + 1) for item in node.value])
-    return Scalar(line, _text(node) if isinstance(node, yaml.ScalarNode) else None)
+class _Reader:
+    """Makes nodes of PyYAML's; one that many aliases name is made once."""
+
+    def __init__(self) -> None:
+        self._made: dict[yaml.Node, Node] = {}
+
+    def node(self, node: yaml.Node, depth: int = 0) -> Node:
+        if node not in self._made:
+            self._made[node] = self._make(node, depth)
+        return self._made[node]
+
+    def _make(self, node: yaml.Node, depth: int) -> Node:
+        line = node.start_mark.line + 1
+        if depth > _DEEPEST:
+            raise SyntaxProblemError("values are nested too deeply, or contain themselves", line)
+        if node.tag not in _KNOWN and node.tag != "?":
+            raise SyntaxProblemError(f"the tag {node.tag} is not known here", line)
+        if isinstance(node, yaml.MappingNode):
+            return self._table(node, depth)
+        if isinstance(node, yaml.SequenceNode):
+            return Items(line, [self.node(item, depth + 1) for item in node.value])
+        return Scalar(line, _text(node) if isinstance(node, yaml.ScalarNode) else None)
+
+    def _table(self, node: yaml.MappingNode, depth: int) -> Table:
+        own: list[Entry] = []
+        inherited: list[Entry] = []
+        for key, value in node.value:
+            if _is_merge(key):
+                inherited += self._merged(value, depth)
+            else:
+                line = key.start_mark.line + 1
+                own.append(Entry(line, _key(key), self.node(value, depth + 1)))
+        return Table(node.start_mark.line + 1, own, list(_first_of_each(inherited)))
+
+    def _merged(self, value: yaml.Node, depth: int) -> Iterator[Entry]:
+        parts = value.value if isinstance(value, yaml.SequenceNode) else [value]
+        for part in parts:
+            found = self.node(part, depth + 1)
+            if not isinstance(found, Table):
+                line = part.start_mark.line + 1
+                raise SyntaxProblemError("<< wants a mapping, or a list of mappings", line)
+            yield from found
 
 
 def _text(node: yaml.ScalarNode) -> str | None:
@@ -72,17 +103,6 @@ def _is_null(node: yaml.Node) -> bool:
     return isinstance(node, yaml.ScalarNode) and _text(node) is None
 
 
-def _table(node: yaml.MappingNode, depth: int) -> Table:
-    own: list[Entry] = []
-    inherited: list[Entry] = []
-    for key, value in node.value:
-        if _is_merge(key):
-            inherited += _merged(value, depth)
-        else:
-            own.append(Entry(key.start_mark.line + 1, _key(key), _node(value, depth + 1)))
-    return Table(node.start_mark.line + 1, own, list(_first_of_each(inherited)))
-
-
 def _key(node: yaml.Node) -> str:
     if not isinstance(node, yaml.ScalarNode):
         raise SyntaxProblemError("a key must be a text", node.start_mark.line + 1)
@@ -91,16 +111,6 @@ def _key(node: yaml.Node) -> str:
 
 def _is_merge(key: yaml.Node) -> bool:
     return isinstance(key, yaml.ScalarNode) and key.value == _MERGE and key.style is None
-
-
-def _merged(value: yaml.Node, depth: int) -> Iterator[Entry]:
-    parts = value.value if isinstance(value, yaml.SequenceNode) else [value]
-    for part in parts:
-        found = _node(part, depth + 1)
-        if not isinstance(found, Table):
-            line = part.start_mark.line + 1
-            raise SyntaxProblemError("<< wants a mapping, or a list of mappings", line)
-        yield from found
 
 
 def _first_of_each(entries: list[Entry]) -> Iterator[Entry]:

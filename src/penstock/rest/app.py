@@ -81,6 +81,10 @@ ROUTES: Final = (
     ),
     Route("GET", "/penstock/broken-plugins", cluster.list_broken_plugins, answer="BrokenPlugins"),
     Route(
+        "GET", f"/penstock{_C}/logs", connectors.get_logs, answer="Logs",
+        query=("limit", "after", "since", "level"),
+    ),
+    Route(
         "POST", "/penstock/secrets/compare", cluster.compare_secrets, 200, "SameSecrets", "Secrets"
     ),
     Route("GET", _P, cluster.get_plugin_config, answer="Definitions", query=("version",)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Final
 from urllib.parse import quote
 
 from starlette.requests import Request
@@ -9,9 +10,20 @@ from starlette.responses import Response
 
 from penstock.config.values import trim
 from penstock.errors import BadRequestError
-from penstock.rest.requests import answer, body_of, empty, flag, herding, task_number
+from penstock.logs import LEVELS
+from penstock.rest.requests import (
+    answer,
+    body_of,
+    empty,
+    flag,
+    herding,
+    task_number,
+    whole_number,
+)
 from penstock.wire.json import MalformedRequestError, strings
 from penstock.wire.models import ConnectorOffsets, CreateConnector, Message, named_config
+
+_MOST_LINES: Final = 10_000
 
 
 async def list_connectors(request: Request) -> Response:
@@ -42,6 +54,26 @@ async def get_connector(request: Request) -> Response:
     """A connector's config, tasks and type."""
     herd = herding(request)
     return answer(await herd.call(herd.herder.connector_info, _name(request)))
+
+
+async def get_logs(request: Request) -> Response:
+    """What a connector and its tasks have logged on this worker: the last lines, or the next."""
+    herd, query = herding(request), request.query_params
+    found = await herd.call(
+        herd.herder.logs,
+        _name(request),
+        limit=whole_number(request, "limit", default=100, least=1, most=_MOST_LINES),
+        since_ms=whole_number(request, "since", default=0, least=0, most=2**63 - 1),
+        after=query.get("after"),
+        level=_level(query.get("level") or "ALL"),
+    )
+    return answer(found)
+
+
+def _level(text: str) -> str:
+    if text.upper() not in LEVELS:
+        raise BadRequestError(f"there is no level {text}; there are {', '.join(LEVELS)}")
+    return text.upper()
 
 
 async def delete_connector(request: Request) -> Response:

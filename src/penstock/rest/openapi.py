@@ -93,6 +93,18 @@ SCHEMAS: Final[dict[str, Schema]] = {
     "Level": _object(level=TEXT),
     "LoggerLevel": _LEVEL,
     "Loggers": _map(_LEVEL),
+    "Logs": _object(
+        lines=_list(
+            _object(
+                timestamp=NUMBER,
+                level=TEXT,
+                task={"type": ["integer", "null"]},
+                logger=TEXT,
+                message=TEXT,
+            )
+        ),
+        cursor=TEXT,
+    ),
     "Message": _object(message=TEXT),
     "Names": _list(TEXT),
     "Offsets": _object(offsets=_list(_object(partition=_PART, offset=_PART))),
@@ -115,6 +127,9 @@ _PARAMETERS: Final[dict[str, Schema]] = {
     "version": TEXT,
     "scope": {"type": "string", "enum": ["worker", "cluster"]},
     "task": NUMBER,
+    "limit": NUMBER,
+    "since": NUMBER,
+    "level": {"type": "string", "enum": ["ERROR", "WARN", "INFO", "DEBUG", "TRACE"]},
 }
 
 

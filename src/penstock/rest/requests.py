@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from penstock.clock import Deadline
+from penstock.errors import BadRequestError
 from penstock.herder.herder import Herder
 from penstock.rest.errors import JSON, error_response
 from penstock.wire.json import decode, encode
@@ -93,6 +94,20 @@ def flag(request: Request, name: str, *, default: bool) -> bool:
     """A boolean of the query, by Java's rules: whatever is not "true" is false."""
     given = request.query_params.get(name)
     return default if not given else given.lower() == "true"
+
+
+def whole_number(request: Request, name: str, *, default: int, least: int, most: int) -> int:
+    """A number of the query.
+
+    Raises:
+        BadRequestError: it is none, or too small or too large.
+    """
+    given = request.query_params.get(name)
+    if not given:
+        return default
+    if not (given.isascii() and given.isdigit()) or not least <= int(given) <= most:
+        raise BadRequestError(f"{name} must be a whole number from {least} to {most}, not {given}")
+    return int(given)
 
 
 def task_number(request: Request) -> int:

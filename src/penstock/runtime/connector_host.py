@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from penstock.api.connector import Connector
 from penstock.clock import Deadline
 from penstock.errors import ConfigError
+from penstock.logs import Scope, logged_as
 from penstock.worker_port import State, TargetState, WorkerEvents
 
 if TYPE_CHECKING:
@@ -66,7 +67,8 @@ class ConnectorHost:
         self._thread.join(deadline.remaining())
         if self._thread.is_alive():
             self._muted = True
-            log.error("Connector %s did not stop in time and was given up", self.name)
+            with logged_as(Scope(self.name)):
+                log.error("Connector %s did not stop in time and was given up", self.name)
 
     # What a connector may ask for, from any thread (api.ConnectorContext).
 
@@ -81,6 +83,10 @@ class ConnectorHost:
         self._commands.put(lambda: self._fail(error))
 
     def _run(self) -> None:
+        with logged_as(Scope(self.name)):
+            self._live()
+
+    def _live(self) -> None:
         while True:
             command = self._commands.get()
             if command is None:
@@ -127,6 +133,7 @@ class ConnectorHost:
 
     def _report(self, state: State, trace: str | None = None) -> None:
         if not self._muted:
+            log.info("Connector %s is %s", self.name, state.value)
             self._events.connector_state(self.name, state, trace)
 
 

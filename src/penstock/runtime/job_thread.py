@@ -6,6 +6,8 @@ import queue
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextvars import copy_context
+from functools import partial
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -22,7 +24,8 @@ class JobThread:
 
     def submit(self, call: Callable[[], T]) -> Future[T]:
         done: Future[T] = Future()
-        self._calls.put((call, done))
+        # What it logs is about whatever the caller works for.
+        self._calls.put((partial(copy_context().run, call), done))
         return done
 
     def close(self) -> None:

@@ -11,6 +11,7 @@ from typing import Final, Protocol
 from penstock.clock import Clock, Deadline
 from penstock.data.record import TaskId
 from penstock.errors import DeadlineExceededError, RebalancedError, RetriableError
+from penstock.logs import Scope, logged_as
 from penstock.worker_port import State, TargetState, WorkerEvents
 
 log = logging.getLogger(__name__)
@@ -125,15 +126,21 @@ class TaskHost:
 
     def cancel(self) -> None:
         """Make the batch that runs fail soon."""
-        log.warning("Task %s did not finish its batch in time; cancelling it", self.task)
-        self._work.cancel()
+        with logged_as(Scope.of(self.task)):
+            log.warning("Task %s did not finish its batch in time; cancelling it", self.task)
+            self._work.cancel()
 
     def give_up(self) -> None:
         """Leave the task behind. It may still come back; what it then says is not heard."""
         self._muted = True
-        log.error("Task %s did not stop in time and was given up", self.task)
+        with logged_as(Scope.of(self.task)):
+            log.error("Task %s did not stop in time and was given up", self.task)
 
     def _run(self) -> None:
+        with logged_as(Scope.of(self.task)):
+            self._live()
+
+    def _live(self) -> None:
         try:
             if self._await_start() and self._insist(self._work.start):
                 self._report(State.RUNNING)
@@ -201,6 +208,7 @@ class TaskHost:
 
     def _report(self, state: State, trace: str | None = None) -> None:
         if not self._muted:
+            log.info("Task %s is %s", self.task, state.value)
             self._events.task_state(self.task, state, trace)
 
 

@@ -240,6 +240,22 @@ class WorkerSettings(Config):
         doc="Headers to put on every answer: `[action] [name]:[value]` with the action set, add, "
         "setDate or addDate; several are split by commas.",
     )
+    penstock_connector_log_lines: int = key(
+        Type.INT,
+        default=1000,
+        importance=_LOW,
+        valid=between(0, 100_000),
+        doc="How many of its last log lines the worker keeps of each connector, for `penstock "
+        "logs`; 0 keeps none. Kafka Connect has no such thing.",
+    )
+    penstock_connector_log_bytes: int = key(
+        Type.INT,
+        default=1_048_576,
+        importance=_LOW,
+        valid=between(1024, _INT_MAX),
+        doc="How long these lines of one connector may be together. Those of all connectors are "
+        "64 MiB at most; the connector that was silent longest then loses its lines.",
+    )
     rest_extension_classes: list[str] = key(
         Type.LIST,
         default=[],

@@ -295,6 +295,39 @@ class ActiveTopics:
 
 
 @dataclass(frozen=True, slots=True)
+class LogLine:
+    """A line that a connector, or its task of this number, has logged; the time is in epoch ms."""
+
+    timestamp: int
+    level: str
+    task: int | None
+    logger: str
+    message: str
+    number: int = 0
+    """Its place among all lines of the worker, which knows it alone."""
+
+    def to_json(self) -> Json:
+        return {
+            "timestamp": self.timestamp,
+            "level": self.level,
+            "task": self.task,
+            "logger": self.logger,
+            "message": self.message,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class LogPage:
+    """GET /penstock/connectors/{c}/logs; `cursor` asks for what comes after these lines."""
+
+    lines: Sequence[LogLine]
+    cursor: str
+
+    def to_json(self) -> Json:
+        return {"lines": [line.to_json() for line in self.lines], "cursor": self.cursor}
+
+
+@dataclass(frozen=True, slots=True)
 class LoggerLevel:
     """A logger's level and when this worker was last told to change it, in epoch ms."""
 

@@ -5,7 +5,8 @@ import logging
 import pytest
 
 from penstock.errors import NotFoundError, PenstockError
-from penstock.herder.loggers import LEVELS, Loggers
+from penstock.herder.loggers import Loggers
+from penstock.logs import LEVELS
 from penstock.testing.fakes import ManualClock
 from penstock.wire.models import LoggerLevel
 

@@ -219,7 +219,7 @@ def test_openapi_has_every_operation(api: Served) -> None:
         for path, methods in document["paths"].items()
         for method, operation in methods.items()
     }
-    assert len(operations) == 31
+    assert len(operations) == 32
     restart = operations["post", "/connectors/{connector}/restart"]
     assert [item["name"] for item in restart["parameters"]] == [
         "connector",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextvars import copy_context
 from typing import TypeVar
 
 from penstock.clock import Deadline
@@ -21,7 +22,11 @@ def within(deadline: Deadline, step: str, call: Callable[[], Result]) -> Result:
     """
     deadline.check(step)
     outcome: Future[Result] = Future()
-    thread = threading.Thread(target=_run, args=(outcome, call), name="kafka-call", daemon=True)
+    # What the call logs is about whatever the caller works for.
+    run = copy_context().run
+    thread = threading.Thread(
+        target=run, args=(_run, outcome, call), name="kafka-call", daemon=True
+    )
     thread.start()
     try:
         return outcome.result(deadline.remaining())

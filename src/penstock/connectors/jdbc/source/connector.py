@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Mapping
+from contextvars import copy_context
 from typing import Any, ClassVar, Final
 
 from penstock.api.connector import ConnectorContext, PartitionKey, SourceConnector
@@ -50,7 +51,10 @@ class TableMonitor:
         self._lock = threading.Lock()
         self._tables: list[TableId] = []
         self._told: list[str] = []
-        self._thread = threading.Thread(target=self._run, name="jdbc-tables", daemon=True)
+        # It logs for the connector that starts it.
+        self._thread = threading.Thread(
+            target=copy_context().run, args=(self._run,), name="jdbc-tables", daemon=True
+        )
 
     @property
     def tables(self) -> list[TableId]:

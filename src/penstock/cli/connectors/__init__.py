@@ -1,0 +1,1 @@
+"""Commands on connectors: one, many, or all that match a pattern."""

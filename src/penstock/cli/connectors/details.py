@@ -1,0 +1,138 @@
+"""`penstock describe`: all that is known of a connector, without its passwords."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
+
+import typer
+
+from penstock.cli.connectors.choice import Names, choose
+from penstock.cli.connectors.secrets import known_secrets
+from penstock.cli.output import complain, out, say
+from penstock.cli.shown import Output, OutputOption, show_document
+from penstock.cli.target import Connect, ContextName, Target
+from penstock.errors import PenstockError
+
+if TYPE_CHECKING:
+    from penstock.client import Client
+
+T = TypeVar("T")
+
+app = typer.Typer(rich_markup_mode=None)
+
+_TRACE_LINES: Final = 3
+_OFFSETS: Final = 10
+
+
+@app.command()
+def describe(
+    names: Names,
+    trace: Annotated[bool, typer.Option("--trace", help="Whole traces of what failed.")] = False,
+    connect: Connect = None,
+    context: ContextName = None,
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Show connectors: state, tasks with why they failed, topics, offsets and config.
+
+    Passwords are not shown, whatever the server does.
+
+    \b
+    penstock describe orders-sink
+    penstock describe 'jdbc_*' --trace
+    penstock describe orders-sink -o yaml
+    """
+    with Target.of(connect, context).client() as client:
+        chosen = choose(client, names)
+        found = [_details(client, name) for name in chosen.names]
+    if output is not Output.TABLE:
+        show_document(found, output)
+    else:
+        for number, each in enumerate(found):
+            if number:
+                say("")
+            _show(each, trace=trace)
+    for _, told in chosen.missing:
+        complain(told)
+    raise typer.Exit(1 if chosen.missing else 0)
+
+
+def _details(client: Client, name: str) -> dict[str, Any]:
+    info = client.connector(name)
+    status = _or_none(lambda: client.status(name))
+    secrets = known_secrets(client, info.config)
+    offsets = _or_none(lambda: client.offsets(name))
+    return {
+        "name": name,
+        "type": info.type,
+        "state": status.connector.to_json() if status else None,
+        "tasks": [task.to_json() for task in status.tasks] if status else [],
+        # A server may not keep these, or be too old to tell.
+        "topics": _or_none(lambda: client.topics(name)),
+        "offsets": offsets.to_json()["offsets"] if offsets else None,
+        "config": {
+            key: secrets.shown(key, value, info.config)
+            for key, value in sorted(info.config.items())
+        },
+    }
+
+
+def _or_none(ask: Callable[[], T]) -> T | None:
+    try:
+        return ask()
+    except PenstockError:
+        return None
+
+
+def _show(found: Mapping[str, Any], *, trace: bool) -> None:
+    out.print(found["name"], style="bold", markup=False)
+    for line in _lines(found, trace=trace):
+        say(f"  {line}")
+
+
+def _lines(found: Mapping[str, Any], *, trace: bool) -> Iterator[str]:
+    state = found["state"]
+    version = f" {state['version']}" if state and state.get("version") else ""
+    yield f"type     {found['type']}, {found['config'].get('connector.class', '')}{version}"
+    if state is None:
+        yield "state    unknown: no worker has told one yet"
+    else:
+        yield f"state    {_state(state)}"
+        yield from _trace(state, whole=trace)
+    for task in found["tasks"]:
+        yield f"task {task['id']:<3} {_state(task)}"
+        yield from _trace(task, whole=trace)
+        figures = task.get("figures") or {}
+        yield from (f"           {name} {number}" for name, number in figures.items())
+    if found["topics"] is not None:
+        yield f"topics   {', '.join(found['topics']) or 'none yet'}"
+    yield from _offsets(found["offsets"])
+    yield "config"
+    yield from (f"  {key} = {value}" for key, value in found["config"].items())
+
+
+def _state(state: Mapping[str, Any]) -> str:
+    worker = f" on {state['worker_id']}" if state.get("worker_id") else ""
+    return f"{state['state']}{worker}"
+
+
+def _trace(state: Mapping[str, Any], *, whole: bool) -> Iterator[str]:
+    lines = (state.get("trace") or "").rstrip().splitlines()
+    python = bool(lines) and lines[0].startswith("Traceback")
+    # Java tells the reason first, Python last.
+    shown = lines if whole else lines[-_TRACE_LINES:] if python else lines[:_TRACE_LINES]
+    yield from (f"           {line}" for line in shown)
+    if len(shown) < len(lines):
+        yield f"           … {len(lines) - len(shown)} more lines: --trace"
+
+
+def _offsets(offsets: Sequence[Mapping[str, Any]] | None) -> Iterator[str]:
+    if offsets is None:
+        return
+    yield f"offsets  {'' if offsets else 'none'}".rstrip()
+    for each in offsets[:_OFFSETS]:
+        partition, offset = (json.dumps(each[part]) for part in ("partition", "offset"))
+        yield f"  {partition}  {offset}"
+    if len(offsets) > _OFFSETS:
+        yield f"  … {len(offsets) - _OFFSETS} more: penstock offsets show"

@@ -1,0 +1,92 @@
+"""Connectors as a command line gives them: files, standard input, or a name and its settings."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from penstock.config.properties import parse_connector
+from penstock.errors import ConfigError
+
+if TYPE_CHECKING:
+    from penstock.manager import Origin
+
+STDIN: Final = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A connector to be created or checked; `origin` is its place in a file."""
+
+    name: str
+    config: Mapping[str, str]
+    state: str | None
+    source: str
+    origin: Origin | None = None
+
+    @property
+    def where(self) -> str:
+        """What errors name."""
+        return self.place(None)
+
+    def place(self, key: str | None) -> str:
+        """The file and the line of a key, as far as that is known."""
+        return self.source if self.origin is None else f"{self.source}:{self.origin.line_of(key)}"
+
+    @property
+    def plugin(self) -> str:
+        """Raises ConfigError if the config has no class."""
+        found = self.config.get("connector.class", "")
+        if not found:
+            raise ConfigError(f"{self.where}: {self.name}: connector.class is missing")
+        return found
+
+
+def given_connectors(arguments: Sequence[str]) -> list[Given]:
+    """What the arguments mean: FILE..., `-`, or NAME KEY=VALUE...
+
+    Raises:
+        ConfigError: a file can't be read, or it is none of these.
+    """
+    name, *settings = arguments
+    if settings and "=" in settings[0] and not Path(name).exists():
+        return [Given(name, {"name": name, **pairs(settings)}, None, "the command line")]
+    files = [argument for argument in arguments if argument != STDIN]
+    found = list(_from_files(files)) if files else []
+    if len(files) < len(arguments):
+        found.append(_from_stdin())
+    names = Counter(each.name for each in found)
+    twice = sorted(name for name, count in names.items() if count > 1)
+    if twice:
+        raise ConfigError(f"given twice: {', '.join(twice)}")
+    return found
+
+
+def pairs(settings: Sequence[str]) -> dict[str, str]:
+    """KEY=VALUE; the value may be empty, and have more equals signs in it."""
+    found: dict[str, str] = {}
+    for text in settings:
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip():
+            raise ConfigError(f"expected KEY=VALUE, got {text!r}")
+        found[key.strip()] = value
+    return found
+
+
+def _from_files(paths: Sequence[str]) -> Iterator[Given]:
+    from penstock.manager import load
+
+    for each in load(paths).values():
+        source = "" if each.origin is None else str(each.origin.file)
+        state = None if each.state is None else str(each.state)
+        yield Given(each.name, {**each.config, "name": each.name}, state, source, each.origin)
+
+
+def _from_stdin() -> Given:
+    source = "standard input"
+    found = parse_connector(sys.stdin.read(), Path(source))
+    return Given(found.name, found.config, found.initial_state, source)

@@ -1,0 +1,170 @@
+"""`penstock logs`: what connectors have logged on a worker."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from penstock.cli.connectors.choice import Names, choose
+from penstock.cli.output import out, say
+from penstock.cli.shown import Output, OutputOption, show_document
+from penstock.cli.target import Connect, ContextName, Target
+from penstock.errors import ConfigError, NotFoundError
+
+if TYPE_CHECKING:
+    from penstock.client import Client
+    from penstock.wire.models import LogLine
+
+app = typer.Typer(rich_markup_mode=None)
+
+_EVERY_SECONDS: Final = 1.0
+_PAGE: Final = 1000
+_UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+_STYLES: Final = {"ERROR": "red", "FATAL": "red", "WARN": "yellow"}
+
+
+class Level(StrEnum):
+    """Lines of a level and of all that are worse."""
+
+    ERROR = "ERROR"
+    WARN = "WARN"
+    INFO = "INFO"
+    DEBUG = "DEBUG"
+
+
+@app.command()
+def logs(
+    names: Names,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="And what comes.")] = False,
+    tail: Annotated[int, typer.Option(min=0, max=10_000, help="The last lines of each.")] = 100,
+    level: Annotated[
+        Level | None,
+        typer.Option(help="Only lines of this level and worse.", case_sensitive=False),
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option(help="Only lines since then: 10m, 2h, 1d or 2026-01-31T12:00:00Z.")
+    ] = None,
+    connect: Connect = None,
+    context: ContextName = None,
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Show the last lines that connectors and their tasks have logged, oldest first.
+
+    A Penstock worker keeps the last 1000 lines of each connector in memory; other Connect workers
+    keep none. The worker that is asked tells what it logged itself.
+
+    \b
+    penstock logs orders-sink
+    penstock logs 'jdbc_*' --level warn --since 10m
+    penstock logs orders-sink --follow
+    """
+    if follow and output is not Output.TABLE:
+        raise ConfigError("--follow shows lines; for scripts, call again without it")
+    since_ms = None if since is None else _moment(since)
+    with Target.of(connect, context).client() as client:
+        chosen = choose(client, names)
+        chosen.check()
+        reader = _Reader(client, chosen.names, None if level is None else level.value)
+        lines = reader.first(tail, since_ms)
+        if output is not Output.TABLE:
+            show_document([_document(*each) for each in lines], output)
+            return
+        several = len(chosen.names) > 1
+        _tell(lines, several=several)
+        while follow:
+            time.sleep(_EVERY_SECONDS)
+            _tell(reader.next(), several=several)
+
+
+_Line = tuple[str, "LogLine"]
+
+
+class _Reader:
+    """Reads the lines of some connectors, and then those that came meanwhile."""
+
+    def __init__(self, client: Client, names: Sequence[str], level: str | None) -> None:
+        self._client = client
+        self._level = level
+        self._cursors: dict[str, str | None] = dict.fromkeys(names)
+
+    def first(self, tail: int, since_ms: int | None) -> list[_Line]:
+        """The last lines, by time."""
+        found: list[_Line] = []
+        for name in self._cursors:
+            # A page has a line at least, so no lines at all are one line that is not shown.
+            page = self._page(name, limit=max(tail, 1), since_ms=since_ms)
+            found += [(name, line) for line in page.lines][:tail]
+            self._cursors[name] = page.cursor
+        return sorted(found, key=_time)
+
+    def next(self) -> list[_Line]:
+        """What came since; all of it."""
+        return sorted((line for name in self._cursors for line in self._new(name)), key=_time)
+
+    def _new(self, name: str) -> Iterator[_Line]:
+        while True:
+            page = self._page(name, limit=_PAGE, after=self._cursors[name])
+            self._cursors[name] = page.cursor
+            yield from ((name, line) for line in page.lines)
+            if len(page.lines) < _PAGE:
+                return
+
+    def _page(self, name: str, **wanted: Any) -> Any:
+        try:
+            return self._client.logs(name, level=self._level, **wanted)
+        except NotFoundError as error:
+            if "Connector" in str(error):
+                raise
+            raise NotFoundError(
+                f"{self._client.url} keeps no logs of connectors: only Penstock's workers do."
+                " Read the log of the worker itself"
+            ) from error
+
+
+def _time(entry: _Line) -> int:
+    return entry[1].timestamp
+
+
+def _tell(lines: Sequence[_Line], *, several: bool) -> None:
+    for name, line in lines:
+        task = "" if line.task is None else f"task-{line.task} "
+        who = f"[{name}] " if several else ""
+        text = f"{_shown_time(line.timestamp)} {line.level:<5} {who}{task}{line.message}"
+        style = _STYLES.get(line.level)
+        if style is None:
+            say(text)
+        else:
+            out.print(text, style=style, markup=False)
+
+
+def _document(name: str, line: LogLine) -> dict[str, Any]:
+    return {"connector": name, **line.to_json(), "time": _shown_time(line.timestamp)}
+
+
+def _shown_time(millis: int) -> str:
+    return datetime.fromtimestamp(millis / 1000, UTC).isoformat(timespec="milliseconds")[:-6] + "Z"
+
+
+def _moment(text: str) -> int:
+    """Milliseconds since the epoch.
+
+    Raises:
+        ConfigError: it is neither a span nor a time.
+    """
+    span = re.fullmatch(r"(\d+)([smhd])", text)
+    if span:
+        return int((time.time() - int(span[1]) * _UNITS[span[2]]) * 1000)
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise ConfigError(
+            f"--since is {text}; it must be a span such as 30s, 10m, 2h or 1d, or a time such as"
+            " 2026-01-31T12:00:00Z"
+        ) from None
+    return int(found.timestamp() * 1000)

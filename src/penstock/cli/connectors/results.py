@@ -1,0 +1,76 @@
+"""What became of each connector: told as it happens, or in the end for scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import typer
+
+from penstock.cli.output import complain, say
+from penstock.cli.shown import Output, show_document
+from penstock.errors import PenstockError
+
+
+class Results:
+    """One entry for each connector. What fails for one does not stop the others."""
+
+    def __init__(self, output: Output, done: str) -> None:
+        """`done` is a word for the summary: deleted, paused."""
+        self._output = output
+        self._done = done
+        self._rows: list[dict[str, Any]] = []
+        self._failed = 0
+
+    def ok(self, name: str, told: str, **more: Any) -> None:
+        """It worked."""
+        self._rows.append({"name": name, "result": told, **more})
+        if self._output is Output.TABLE:
+            say(f"{name}: {told}")
+
+    def fail(self, name: str, error: str, **more: Any) -> None:
+        """It did not."""
+        self._rows.append({"name": name, "error": error, **more})
+        self._failed += 1
+        if self._output is Output.TABLE:
+            complain(f"{name}: {error}")
+
+    def missing(self, missing: Iterable[tuple[str, str]]) -> None:
+        """What was asked for and is not there."""
+        for name, told in missing:
+            self._rows.append({"name": name, "error": told})
+            self._failed += 1
+            if self._output is Output.TABLE:
+                complain(told)
+
+    def attempt(self, names: Sequence[str], act: Callable[[str], None]) -> list[str]:
+        """Do it for each; those for which it worked, about which nothing is told yet."""
+        done: list[str] = []
+        for name in names:
+            try:
+                act(name)
+            except PenstockError as error:
+                self.fail(name, str(error))
+            else:
+                done.append(name)
+        return done
+
+    def each(self, names: Sequence[str], act: Callable[[str], str]) -> None:
+        """Do it for each; `act` returns what to tell."""
+        for name in names:
+            try:
+                told = act(name)
+            except PenstockError as error:
+                self.fail(name, str(error))
+            else:
+                self.ok(name, told)
+
+    def finish(self) -> None:
+        """Sum up, and end the command: 0 if all worked, else 1."""
+        if self._output is not Output.TABLE:
+            show_document(self._rows, self._output)
+        elif len(self._rows) > 1:
+            done = len(self._rows) - self._failed
+            more = f", {self._failed} failed" if self._failed else ""
+            say(f"{done} {self._done}{more}")
+        raise typer.Exit(1 if self._failed else 0)

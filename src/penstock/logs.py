@@ -1,0 +1,174 @@
+"""Which connector a log line is about, and the last lines of each connector.
+
+Threads that work for a connector do so within a `Scope`. Lines on the console carry it in front,
+as those of Kafka Connect do, and a bounded number of them is kept for the REST API.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import OrderedDict, deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from penstock.clock import Clock, SystemClock
+from penstock.data.record import TaskId
+from penstock.wire.models import LogLine, LogPage
+
+LEVELS: Final = {
+    "OFF": logging.CRITICAL + 10,
+    "FATAL": logging.CRITICAL,
+    "ERROR": logging.ERROR,
+    "WARN": logging.WARNING,
+    "INFO": logging.INFO,
+    "DEBUG": logging.DEBUG,
+    "TRACE": 5,
+    "ALL": 1,
+}
+
+_LONGEST: Final = 16_384
+_TOTAL_BYTES: Final = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A connector, or one of its tasks."""
+
+    connector: str
+    task: int | None = None
+
+    @classmethod
+    def of(cls, task: TaskId) -> Scope:
+        return cls(task.connector, task.number)
+
+    def __str__(self) -> str:
+        return f"[{self.connector}|{'worker' if self.task is None else f'task-{self.task}'}] "
+
+
+_scope: ContextVar[Scope | None] = ContextVar("penstock-log-scope", default=None)
+
+
+@contextmanager
+def logged_as(scope: Scope) -> Iterator[None]:
+    """What this thread logs meanwhile is about that connector or task."""
+    token = _scope.set(scope)
+    try:
+        yield
+    finally:
+        _scope.reset(token)
+
+
+def level_name(number: int) -> str:
+    """Connect's name of a level, or of the next more talkative one that has a name."""
+    return next((name for name, level in LEVELS.items() if level <= number), "ALL")
+
+
+class ScopeFilter(logging.Filter):
+    """Lets all records pass, each with `scope`, which is empty outside of connectors."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.scope = str(_scope.get() or "")
+        return True
+
+
+@dataclass(slots=True)
+class _Ring:
+    lines: deque[LogLine]
+    size: int = 0
+
+
+class ConnectorLogs(logging.Handler):
+    """Keeps the last lines of each connector, bounded for each and for all together.
+
+    When all together are too many, the connector that was silent longest loses its lines.
+    """
+
+    def __init__(
+        self,
+        lines: int = 1000,
+        size: int = 1024 * 1024,
+        total: int = _TOTAL_BYTES,
+        clock: Clock | None = None,
+    ) -> None:
+        """`size` and `total` are characters, of one connector and of all."""
+        super().__init__()
+        self.setFormatter(logging.Formatter("%(message)s"))
+        self._most, self._size, self._total = lines, size, total
+        # A cursor of another run of the worker means nothing to this one.
+        self._run = (clock or SystemClock()).wall_ms()
+        self._rings: OrderedDict[str, _Ring] = OrderedDict()
+        self._kept = 0
+        self._number = 0
+        self._guard = threading.Lock()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        scope = _scope.get()
+        if scope is None or self._most == 0:
+            return
+        try:
+            text = self.format(record)[:_LONGEST]
+        except Exception:  # noqa: BLE001 - as logging does: a wrong line must not fail its task
+            self.handleError(record)
+            return
+        with self._guard:
+            self._number += 1
+            line = LogLine(
+                int(record.created * 1000),
+                level_name(record.levelno),
+                scope.task,
+                record.name,
+                text,
+                self._number,
+            )
+            self._add(scope.connector, line)
+
+    def read(
+        self,
+        connector: str,
+        *,
+        limit: int,
+        after: str | None = None,
+        since_ms: int = 0,
+        level: str = "ALL",
+    ) -> LogPage:
+        """The last lines; after a cursor, the first ones that came after it, so that none is lost.
+
+        The answer's cursor is behind its last line, and behind all that did not fit the level.
+        """
+        run, _, number = (after or "").partition("-")
+        follows = run == str(self._run) and number.isdigit()
+        first = int(number) if follows else 0
+        with self._guard:
+            last = self._number
+            ring = self._rings.get(connector)
+            lines = [
+                line
+                for line in (ring.lines if ring else ())
+                if line.number > first
+                and line.timestamp >= since_ms
+                and LEVELS[line.level] >= LEVELS[level]
+            ]
+        shown = list(islice(lines, limit)) if follows else lines[max(0, len(lines) - limit) :]
+        reached = shown[-1].number if follows and len(shown) < len(lines) else last
+        return LogPage(shown, f"{self._run}-{reached}")
+
+    def _add(self, connector: str, line: LogLine) -> None:
+        ring = self._rings.setdefault(connector, _Ring(deque()))
+        self._rings.move_to_end(connector)
+        ring.lines.append(line)
+        self._count(ring, line, 1)
+        while len(ring.lines) > self._most or ring.size > self._size:
+            self._count(ring, ring.lines.popleft(), -1)
+        while self._kept > self._total and len(self._rings) > 1:
+            _, oldest = self._rings.popitem(last=False)
+            self._kept -= oldest.size
+
+    def _count(self, ring: _Ring, line: LogLine, sign: int) -> None:
+        size = sign * (len(line.message) + len(line.logger))
+        ring.size += size
+        self._kept += size

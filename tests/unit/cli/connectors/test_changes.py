@@ -1,0 +1,187 @@
+"""create, patch and validate."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from penstock.client import ServerError
+from tests.unit.cli.connectors.conftest import Cluster
+from tests.unit.cli.run import penstock
+from tests.unit.client.server import serving
+from tests.unit.herder.harness import SOURCE
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "lines.json"
+    path.write_text(json.dumps({"name": "lines", "config": SOURCE}))
+    return path
+
+
+def test_from_files_of_both_kinds(cluster: Cluster, file: Path, tmp_path: Path) -> None:
+    other = tmp_path / "more.properties"
+    other.write_text("name=more\n" + "".join(f"{key}={value}\n" for key, value in SOURCE.items()))
+    told = cluster.ok("create", str(file), str(other), "--wait")
+    assert told == "lines: created, running\nmore: created, running\n2 created\n"
+    assert cluster.client.connectors() == ["lines", "more"]
+
+
+def test_from_yaml(cluster: Cluster, tmp_path: Path) -> None:
+    path = tmp_path / "many.yaml"
+    path.write_text(
+        "defaults: {connector.class: FileStreamSource, topic: lines}\n"
+        "connectors:\n  a: {file: /data/a}\n  b: {file: /data/b}\n"
+    )
+    cluster.ok("create", str(path))
+    assert cluster.client.config("b")["file"] == "/data/b"
+
+
+def test_from_standard_input_and_from_the_command_line(cluster: Cluster, file: Path) -> None:
+    assert cluster.ok("create", "-", stdin=file.read_text()) == "lines: created\n"
+    settings = [f"{key}={value}" for key, value in SOURCE.items()]
+    cluster.ok("create", "other", *settings, "transforms=", "a=b=c")
+    found = cluster.client.config("other")
+    assert found == {**SOURCE, "name": "other", "transforms": "", "a": "b=c"}
+
+
+@pytest.mark.parametrize("state", ["running", "paused", "stopped"])
+def test_first_states(cluster: Cluster, file: Path, state: str) -> None:
+    assert (
+        cluster.ok("create", str(file), "--state", state, "--wait") == f"lines: created, {state}\n"
+    )
+    assert cluster.states("lines")[0] == state.upper()
+
+
+def test_a_state_in_the_file(cluster: Cluster, file: Path) -> None:
+    body = {"name": "lines", "config": SOURCE, "initial_state": "PAUSED"}
+    file.write_text(json.dumps(body))
+    assert "paused" in cluster.ok("create", str(file), "--wait")
+    file.write_text(json.dumps({**body, "initial_state": "odd"}))
+    done = cluster.run("create", str(file))
+    assert done.status == 2
+    assert "lines.json" in done.err
+    assert "odd" in done.err
+
+
+def test_one_that_is_there_is_replaced_only_if_that_is_said(cluster: Cluster, file: Path) -> None:
+    cluster.ok("create", str(file))
+    done = cluster.run("create", str(file))
+    assert done.status == 1
+    assert "lines: Connector lines already exists" in done.words
+    file.write_text(json.dumps({"name": "lines", "config": {**SOURCE, "topic": "other"}}))
+    told = cluster.ok("create", str(file), "--replace", "--state", "paused", "--wait")
+    assert told == "lines: replaced, paused\n"
+    assert cluster.client.config("lines")["topic"] == "other"
+    cluster.ok("delete", "lines")
+    assert cluster.ok("create", str(file), "--replace") == "lines: created\n"
+
+
+def test_a_wait_tells_what_failed(cluster: Cluster, file: Path) -> None:
+    cluster.bench.worker.failing["lines-0"] = "java.io.IOException: no such disk"
+    done = cluster.run("create", str(file), "--wait")
+    assert done.status == 1
+    assert "created, but task 0 has failed: java.io.IOException: no such disk" in done.words
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["none.json"], "none.json"),
+        (["x", "key"], "x"),
+        (["x", "key=1", "other"], "expected KEY=VALUE, got 'other'"),
+        (["x", "=1"], "expected KEY=VALUE"),
+    ],
+)
+def test_wrong_arguments(cluster: Cluster, arguments: list[str], words: str) -> None:
+    done = cluster.run("create", *arguments)
+    assert done.status == 2
+    assert words in done.words
+    assert "Traceback" not in done.err
+
+
+def test_a_config_that_is_refused(cluster: Cluster, file: Path) -> None:
+    cluster.bench.validation.errors = ("file is missing",)
+    done = cluster.run("create", str(file))
+    assert done.status == 1
+    assert "lines: Connector configuration is invalid" in done.words
+    assert "file is missing" in done.words
+
+
+def test_keys_are_set_and_removed(cluster: Cluster) -> None:
+    cluster.create("jdbc_a", "jdbc_b", extra="1")
+    told = cluster.ok("patch", "jdbc_*", "topic=other", "extra-", "a=")
+    assert "jdbc_a: topic set, extra removed, a set" in told
+    for name in ("jdbc_a", "jdbc_b"):
+        found = cluster.client.config(name)
+        assert (found["topic"], found["a"], "extra" in found) == ("other", "", False)
+
+
+@pytest.mark.parametrize("arguments", [["a"], ["a=1"], ["a", "b"], ["a", "-"], ["a", "b=1", "c"]])
+def test_a_patch_needs_names_and_changes(cluster: Cluster, arguments: list[str]) -> None:
+    done = cluster.run("patch", "--", *arguments)
+    assert done.status == 2
+    assert "KEY=VALUE" in done.words
+
+
+def old_server(config: dict[str, str], refusal: int) -> list[tuple[int, Any]]:
+    refused = {"error_code": refusal, "message": f"HTTP {refusal}"}
+    info = {"name": "a", "config": config, "tasks": [], "type": "source"}
+    return [(200, ["a"]), (refusal, refused), (200, config), (200, info)]
+
+
+@pytest.mark.parametrize("refusal", [404, 405])
+def test_a_server_without_patch_gets_the_whole(refusal: int) -> None:
+    with serving(*old_server({"x": "1", "y": "2"}, refusal)) as server:
+        done = penstock("patch", "a", "x=3", "y-", "--connect", server.url)
+        assert done.status == 0, done
+        assert server.requests == [
+            "GET /connectors",
+            "PATCH /connectors/a/config",
+            "GET /connectors/a/config",
+            "PUT /connectors/a/config",
+        ]
+        assert server.asked[-1].body == {"x": "3"}
+
+
+@pytest.mark.parametrize("mask", ["[hidden]", "********"])
+def test_what_a_server_hides_is_not_written_back(mask: str) -> None:
+    with serving(*old_server({"x": "1", "db.password": mask}, 405)) as server:
+        done = penstock("patch", "a", "x=3", "--connect", server.url)
+        assert done.status == 1
+        assert "hides db.password" in done.words
+        assert len(server.asked) == 3
+    with serving(*old_server({"x": "1", "db.password": mask}, 405)) as server:
+        assert penstock("patch", "a", "db.password=new", "--connect", server.url).status == 0
+        assert server.asked[-1].body == {"x": "1", "db.password": "new"}
+
+
+def test_another_refusal_is_told(cluster: Cluster) -> None:
+    with serving((200, ["a"]), (500, {"error_code": 500, "message": "broken"})) as server:
+        done = penstock("patch", "a", "x=3", "--connect", server.url)
+        assert done.status == 1
+        assert "a: broken" in done.words
+    assert issubclass(ServerError, Exception)
+
+
+def test_files_are_checked(cluster: Cluster, file: Path) -> None:
+    assert cluster.ok("validate", str(file)) == f"{file}:1: lines: valid\n"
+    cluster.bench.validation.errors = ("Missing required configuration",)
+    done = cluster.run("validate", str(file))
+    assert done.status == 1
+    assert "lines: any: Missing required configuration" in done.words
+    assert cluster.client.connectors() == []
+    row = cluster.json("validate", str(file))[0]
+    assert (row["connector"], row["key"]) == ("lines", "any")
+    assert row["errors"] == ["Missing required configuration"]
+    assert "Missing required configuration" in cluster.run("validate", str(file), "--all").out
+
+
+def test_a_file_without_a_class(cluster: Cluster, file: Path) -> None:
+    file.write_text('{"name": "lines", "topic": "x"}')
+    done = cluster.run("validate", str(file))
+    assert done.status == 2
+    assert "connector.class" in done.err

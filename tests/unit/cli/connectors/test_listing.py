@@ -1,0 +1,182 @@
+"""get and describe."""
+
+from __future__ import annotations
+
+import json
+import threading
+
+import pytest
+import yaml
+
+from tests.unit.cli.connectors.conftest import Cluster
+from tests.unit.herder.harness import SINK, VAULT
+
+
+def lines(text: str) -> list[list[str]]:
+    return [line.split() for line in text.splitlines()]
+
+
+def test_a_table_of_connectors_with_those_that_failed_first(cluster: Cluster) -> None:
+    assert cluster.ok("get") == "(none)\n"
+    cluster.create("a", "b")
+    cluster.client.create("sink", {**SINK, "tasks.max": "2"})
+    cluster.bench.runs("sink", 0, 1)
+    cluster.fail_task("b", "why")
+    assert lines(cluster.ok("get")) == [
+        ["NAME", "TYPE", "STATE", "TASKS", "WORKER", "CLASS"],
+        ["b", "source", "RUNNING", "0/1", "(1", "failed)", "127.0.0.1:8083", "FileStreamSource"],
+        ["a", "source", "RUNNING", "1/1", "127.0.0.1:8083", "FileStreamSource"],
+        ["sink", "sink", "RUNNING", "2/2", "127.0.0.1:8083", "FileStreamSink"],
+    ]
+
+
+def test_lines_are_not_folded_in_a_pipe(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    cluster.create("a-connector-with-a-rather-long-name")
+    assert len(cluster.ok("get").splitlines()) == 2
+
+
+def test_choices(cluster: Cluster) -> None:
+    cluster.create("a", "b", "c")
+    cluster.fail_task("b", "why")
+    cluster.ok("pause", "c")
+
+    def names(*arguments: str) -> list[str]:
+        return [row["name"] for row in cluster.json("get", *arguments)]
+
+    assert names() == ["b", "a", "c"]
+    assert names("--failed") == ["b"]
+    assert names("--state", "paused") == ["c"]
+    assert names("--state", "running") == ["b", "a"]
+    assert names("[ac]") == ["a", "c"]
+    assert names("connectors", "a") == ["a"]
+    assert names("--state", "stopped") == []
+    assert "no such connectors" in cluster.ok("get", "--state", "stopped")
+    done = cluster.run("get", "none")
+    assert done.status == 1
+    assert "there is no connector none" in done.words
+    assert cluster.run("get", "--state", "odd").status == 2
+
+
+def test_for_scripts(cluster: Cluster) -> None:
+    cluster.create("a")
+    row = {
+        "name": "a",
+        "type": "source",
+        "state": "RUNNING",
+        "tasks": {"total": 1, "running": 1},
+        "worker": "127.0.0.1:8083",
+        "class": "FileStreamSource",
+    }
+    assert cluster.json("get") == [row]
+    assert yaml.safe_load(cluster.ok("get", "-o", "yaml")) == [row]
+
+
+def test_workers_plugins_and_loggers(cluster: Cluster) -> None:
+    cluster.create("a", "b")
+    assert cluster.json("get", "workers") == [
+        {"name": "127.0.0.1:8083", "connectors": 2, "tasks": 2}
+    ]
+    plugins = cluster.json("get", "plugins", "FileStream*")
+    assert {row["name"] for row in plugins} == {
+        "org.apache.kafka.connect.file.FileStreamSinkConnector",
+        "org.apache.kafka.connect.file.FileStreamSourceConnector",
+    }
+    assert "root" in {row["name"] for row in cluster.json("get", "loggers")}
+    assert cluster.run("get", "plugins", "Nothing*").status == 1
+    assert cluster.run("get", "plugins", "--failed").status == 2
+
+
+def test_watching_shows_it_again(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster.create("a")
+    looks = 0
+
+    def sleep(seconds: float) -> None:
+        nonlocal looks
+        looks += 1
+        assert seconds == 0.5
+        if looks == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("penstock.cli.connectors.listing.time.sleep", sleep)
+    done = cluster.run("get", "--watch", "--interval", "0.5")
+    assert done.out.count("RUNNING") == 3
+    assert done.status != 0
+    assert cluster.run("get", "--watch", "-o", "json").status == 2
+
+
+def test_a_description(cluster: Cluster) -> None:
+    cluster.create("a")
+    trace = "org.x.BadError: no disk\n" + "\n".join(f"\tat x.Y{n}" for n in range(20))
+    cluster.fail_task("a", trace)
+    shown = cluster.ok("describe", "a")
+    assert shown.startswith("a\n  type     source, FileStreamSource 4.1.1\n")
+    assert "state    RUNNING on 127.0.0.1:8083" in shown
+    assert "task 0   FAILED on 127.0.0.1:8083\n             org.x.BadError: no disk" in shown
+    assert "… 18 more lines: --trace" in shown
+    assert "topics   lines" in shown
+    assert "offsets  none" in shown
+    assert "\n    file = /data/in.txt\n" in shown
+    assert "at x.Y19" in cluster.ok("describe", "a", "--trace")
+    found = cluster.json("describe", "a")[0]
+    assert found["tasks"][0]["state"] == "FAILED"
+    assert found["config"]["topic"] == "lines"
+
+
+def test_pythons_reason_is_its_last_line(cluster: Cluster) -> None:
+    cluster.create("a")
+    trace = 'Traceback (most recent call last):\n  File "a.py"\n  b\n  c\nValueError: no disk\n'
+    cluster.fail_task("a", trace)
+    shown = cluster.ok("describe", "a")
+    assert "ValueError: no disk" in shown
+    assert "Traceback" not in shown
+
+
+def test_passwords_are_not_shown(cluster: Cluster) -> None:
+    config = {
+        "connector.class": VAULT.name,
+        "url": "jdbc:x://u:geheim1@host/?password=geheim2",
+        "connection.password": "geheim3",
+        "value.converter.basic.auth.user.info": "u:geheim4",
+        "producer.override.sasl.jaas.config": "${file:/x:y}",
+    }
+    cluster.client.create("v", config)
+    for form in ("table", "json", "yaml"):
+        shown = cluster.ok("describe", "v", "-o", form)
+        assert "geheim" not in shown
+        assert "[hidden]" in shown
+        assert "${file:/x:y}" in shown
+
+
+def test_describing_many_and_one_that_is_missing(cluster: Cluster) -> None:
+    cluster.create("a", "b")
+    done = cluster.run("describe", "*", "none")
+    assert done.status == 1
+    assert "\n\nb\n" in done.out
+    assert "there is no connector none" in done.words
+
+
+def test_topics_used(cluster: Cluster) -> None:
+    cluster.create("a")
+    assert cluster.json("topics", "used", "a") == [{"connector": "a", "topics": ["lines"]}]
+    assert lines(cluster.ok("topics", "a")) == [["CONNECTOR", "TOPICS"], ["a", "lines"]]
+    assert "forgotten" in cluster.ok("topics", "used", "a", "--reset")
+    assert cluster.json("topics", "used", "a") == [{"connector": "a", "topics": []}]
+    assert cluster.run("topics", "used", "x*").status == 1
+
+
+def test_many_connectors_are_listed_quickly(cluster: Cluster) -> None:
+    """One request, however many there are."""
+    asked: list[str] = []
+    original = cluster.bench.herder.connector_status
+    cluster.create("a")
+    lock = threading.Lock()
+
+    def count(name: str, deadline: object) -> object:
+        with lock:
+            asked.append(name)
+        return original(name, deadline)  # type: ignore[arg-type]
+
+    cluster.bench.herder.connector_status = count  # type: ignore[method-assign, assignment]
+    assert json.loads(cluster.ok("get", "-o", "json"))
+    assert asked == []

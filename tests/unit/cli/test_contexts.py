@@ -1,0 +1,127 @@
+"""Contexts: written, shown, chosen."""
+
+from __future__ import annotations
+
+import json
+import stat
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from penstock.cli.context_file import save
+from penstock.cli.target import Contexts, Target
+from penstock.errors import ConfigError
+from tests.unit.cli.run import penstock
+
+
+@pytest.fixture(autouse=True)
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "penstock" / "config.toml"
+    monkeypatch.setenv("PENSTOCK_CONFIG", str(path))
+    monkeypatch.delenv("PENSTOCK_CONTEXT", raising=False)
+    return path
+
+
+def ok(*arguments: str) -> str:
+    done = penstock(*arguments)
+    assert done.status == 0, done
+    return done.out
+
+
+def test_the_life_of_contexts(file: Path) -> None:
+    assert "There are none" in ok("context", "list")
+    told = ok("context", "set", "local", "--connect", "http://l:8083", "-b", "l:9092")
+    assert told == f"context local is in {file}, and is the current one\n"
+    ok(
+        *("context", "set", "prod.eu", "--connect", "https://p", "--user", "ops"),
+        *("--password", "${env:PW}", "--bootstrap-servers", "k1:9092,k2:9092"),
+        *("--kafka", "security.protocol=SSL", "--kafka", "ssl.key.password=geheim"),
+        *("--registry", "schema.registry.url=http://r:8081"),
+    )
+    assert json.loads(ok("context", "list", "-o", "json")) == [
+        {"current": True, "name": "local", "connect": "http://l:8083",
+         "bootstrap_servers": "l:9092"},
+        {"current": False, "name": "prod.eu", "connect": "https://p",
+         "bootstrap_servers": "k1:9092,k2:9092"},
+    ]  # fmt: skip
+    assert ok("context", "use", "prod.eu") == "the current context is prod.eu\n"
+    shown = ok("context", "show")
+    assert "prod.eu" in shown
+    assert "${env:PW}" in shown
+    assert "geheim" not in shown
+    assert "l:9092" in ok("context", "show", "local")
+    assert "no current one now" in ok("context", "delete", "prod.eu")
+    assert Contexts.load().current is None
+    assert list(Contexts.load().known) == ["local"]
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_settings_are_changed_one_by_one(file: Path) -> None:
+    ok("context", "set", "a", "--connect", "http://a", "--user", "x", "--kafka", "k=1")
+    ok("context", "set", "a", "--user", "", "--kafka", "j=2", "--kafka", "k=")
+    known = tomllib.loads(file.read_text())["contexts"]["a"]
+    assert known == {"connect": "http://a", "kafka": {"j": "2"}}
+
+
+def test_a_password_in_clear_is_remarked_upon_but_not_shown() -> None:
+    done = penstock("context", "set", "a", "--user", "x", "--password", "geheim")
+    assert done.status == 0
+    assert "The password is there in clear" in done.words
+    assert "geheim" not in done.words
+    assert "geheim" not in ok("context", "show", "a")
+
+
+def test_a_variable_need_not_be_set_where_a_context_is_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ok("context", "set", "a", "--password", "${env:NOT_THERE}")
+    with pytest.raises(ConfigError, match="the variable NOT_THERE is not set"):
+        Target.of()
+    monkeypatch.setenv("NOT_THERE", "geheim")
+    assert Target.of().context.texts["password"] == "geheim"
+
+
+@pytest.mark.parametrize("verb", ["use", "show", "delete"])
+def test_one_that_is_not_there(verb: str) -> None:
+    ok("context", "set", "a", "--connect", "http://a")
+    done = penstock("context", verb, "none")
+    assert done.status == 1
+    assert "there is no context none" in done.words
+    assert "there are: a" in done.words
+
+
+def test_no_current_one() -> None:
+    assert penstock("context", "show").status == 1
+
+
+def test_wrong_settings_are_refused(file: Path) -> None:
+    done = penstock("context", "set", "a", "--kafka", "nonsense")
+    assert done.status == 2
+    assert "--kafka needs KEY=VALUE" in done.words
+    assert not file.exists()
+
+
+def test_texts_of_all_kinds_come_back(file: Path) -> None:
+    odd = {'a "b"\\': {"connect": 'q"\\\n\t\x7fü', "kafka": {"a.b": "1", "c d": ""}}}
+    save(file, 'a "b"\\', odd)
+    found = Contexts.load(file)
+    assert found.known == odd
+    assert found.current == 'a "b"\\'
+
+
+def test_a_file_that_cant_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ConfigError, match="can't be written"):
+        save(tmp_path / "file" / "config.toml", None, {})
+
+
+def test_commands_use_the_context() -> None:
+    ok("context", "set", "a", "--connect", "http://127.0.0.1:1")
+    ok("context", "set", "b", "--connect", "http://127.0.0.1:2")
+    assert "http://127.0.0.1:1" in penstock("get").words
+    assert "http://127.0.0.1:2" in penstock("get", "--context", "b").words
+    assert "http://127.0.0.1:3" in penstock("get", "--connect", "http://127.0.0.1:3").words
+    done = penstock("get", "--context", "none")
+    assert done.status == 2
+    assert "there is no context none" in done.words
