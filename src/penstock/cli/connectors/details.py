@@ -10,6 +10,7 @@ import typer
 
 from penstock.cli.connectors.choice import Names, choose
 from penstock.cli.connectors.secrets import known_secrets
+from penstock.cli.connectors.traces import reason
 from penstock.cli.output import complain, out, say
 from penstock.cli.shown import Output, OutputOption, show_document
 from penstock.cli.target import Connect, ContextName, Target
@@ -22,7 +23,6 @@ T = TypeVar("T")
 
 app = typer.Typer(rich_markup_mode=None)
 
-_TRACE_LINES: Final = 3
 _OFFSETS: Final = 10
 
 
@@ -119,9 +119,7 @@ def _state(state: Mapping[str, Any]) -> str:
 
 def _trace(state: Mapping[str, Any], *, whole: bool) -> Iterator[str]:
     lines = (state.get("trace") or "").rstrip().splitlines()
-    python = bool(lines) and lines[0].startswith("Traceback")
-    # Java tells the reason first, Python last.
-    shown = lines if whole else lines[-_TRACE_LINES:] if python else lines[:_TRACE_LINES]
+    shown = lines if whole else reason(state.get("trace"))
     yield from (f"           {line}" for line in shown)
     if len(shown) < len(lines):
         yield f"           … {len(lines) - len(shown)} more lines: --trace"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from penstock.cli.connectors.traces import reason
 from penstock.clock import Deadline
 from penstock.errors import NotFoundError
 
@@ -119,10 +120,5 @@ def _states(status: ConnectorStatus) -> str:
 
 
 def _reason(part: StateInfo) -> str:
-    lines = (part.trace or "").strip().splitlines()
-    return f": {_telling(lines)[:300]}" if lines else ""
-
-
-def _telling(lines: Sequence[str]) -> str:
-    """The line of a trace that has the reason: Java's first, Python's last."""
-    return lines[-1] if lines[0].startswith("Traceback") else lines[0]
+    lines = reason(part.trace)
+    return f": {lines[0][:300]}" if lines else ""
