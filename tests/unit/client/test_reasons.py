@@ -4,7 +4,7 @@ import traceback
 
 import pytest
 
-from penstock.cli.connectors.traces import reason
+from penstock.client.waiting import reason
 
 
 def _python() -> str:
