@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from penstock.broker import Broker, reset
+from penstock.broker import Broker, goals
 from penstock.broker.reset_files import to_csv
 from penstock.broker.times import duration_ms, moment_ms
 from penstock.cli.main import app
@@ -51,7 +51,8 @@ def _here(kafka: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def orders(kafka: str, broker: Broker, unique: Unique) -> str:
     """A topic of three partitions, with a record each minute in each of the first two."""
     name = unique("orders")
-    broker.topics.create(name, partitions=3)
+    # The records are old: with the broker's retention they would soon be gone.
+    broker.topics.create(name, partitions=3, settings={"retention.ms": "-1"})
     records = [
         NewRecord(name, None, b"%d" % n, partition=p, timestamp=START_MS + n * 60_000)
         for p in (0, 1)
@@ -164,7 +165,7 @@ def test_a_group_is_described_with_members_and_lag(
     kafka: str, broker: Broker, orders: str, unique: Unique, protocol: str, assignor: str
 ) -> None:
     group = unique("g")
-    broker.resets.execute(broker.resets.plan(group, reset.to_offset(5), [f"{orders}:0"]))
+    broker.resets.execute(broker.resets.plan(group, goals.to_offset(5), [f"{orders}:0"]))
     consumer = GroupConsumer({
         "bootstrap.servers": kafka, "group.id": group, "client.id": "reader-7",
         "group.protocol": protocol,
@@ -191,7 +192,7 @@ def test_a_group_is_described_with_members_and_lag(
         assert f"{group} is Stable; {IN_EACH - 5} records behind." in run(
             "groups", "describe", group
         )
-        plan = broker.resets.plan(group, reset.to_earliest, all_topics=True)
+        plan = broker.resets.plan(group, goals.to_earliest, all_topics=True)
         for refused in (
             lambda: broker.resets.execute(plan),
             lambda: broker.groups.delete(group),
@@ -220,7 +221,7 @@ class _Nothing:
 
 def test_offsets_and_groups_are_forgotten(broker: Broker, orders: str, unique: Unique) -> None:
     group = unique("g")
-    broker.resets.execute(broker.resets.plan(group, reset.to_latest, [orders]))
+    broker.resets.execute(broker.resets.plan(group, goals.to_latest, [orders]))
     with pytest.raises(NotFoundError, match="has committed no offset for elsewhere"):
         broker.groups.delete_offsets(group, ["elsewhere"])
     run("groups", "delete-offsets", group, "-t", f"{orders}:0,2", "--yes")
@@ -235,7 +236,7 @@ def test_a_reset_shows_what_it_means_and_waits_for_execute(
     broker: Broker, orders: str, unique: Unique
 ) -> None:
     group = unique("g")
-    broker.resets.execute(broker.resets.plan(group, reset.to_offset(15), [orders]))
+    broker.resets.execute(broker.resets.plan(group, goals.to_offset(15), [orders]))
     arguments = ("groups", "reset", group, "--topic", f"{orders}:0", "--shift-by", "-10")
     (row,) = json.loads(run(*arguments, "-o", "json"))
     assert (row["old"], row["new"], row["read_again"], row["skipped"]) == (15, 5, 10, 0)
@@ -252,7 +253,7 @@ def test_offsets_are_exported_and_taken_back(
     broker: Broker, orders: str, unique: Unique, tmp_path: Path
 ) -> None:
     group, file = unique("g"), tmp_path / "before.csv"
-    broker.resets.execute(broker.resets.plan(group, reset.to_offset(7), [orders]))
+    broker.resets.execute(broker.resets.plan(group, goals.to_offset(7), [orders]))
     file.write_text(run("groups", "reset", group, "--all-topics", "--to-current", "--export"))
     run("groups", "reset", group, "--all-topics", "--to-earliest", "--execute")
     before = {each: at for each, at in broker.groups.offsets(group).items() if at}
@@ -287,19 +288,19 @@ def test_resets_are_those_of_kafkas_own_tool(
 ) -> None:
     """The plan of each option, beyond the ends too, and with a partition nothing is known of."""
     group = unique("g")
-    broker.resets.execute(broker.resets.plan(group, reset.to_offset(12), [f"{orders}:0,1"]))
+    broker.resets.execute(broker.resets.plan(group, goals.to_offset(12), [f"{orders}:0,1"]))
     moment, age = "2023-11-14T22:23:00.000", "P1D"
     cases = {
-        ("--to-earliest",): reset.to_earliest,
-        ("--to-latest",): reset.to_latest,
-        ("--to-current",): reset.to_current,
-        ("--to-offset", "17"): reset.to_offset(17),
-        ("--to-datetime", moment): reset.to_time(moment_ms(moment)),
-        ("--by-duration", age): reset.by_duration(duration_ms(age)),
+        ("--to-earliest",): goals.to_earliest,
+        ("--to-latest",): goals.to_latest,
+        ("--to-current",): goals.to_current,
+        ("--to-offset", "17"): goals.to_offset(17),
+        ("--to-datetime", moment): goals.to_time(moment_ms(moment)),
+        ("--by-duration", age): goals.by_duration(duration_ms(age)),
     }
     shifts = {
-        ("--shift-by", "-5"): reset.shift_by(-5),
-        ("--shift-by", "100"): reset.shift_by(100),
+        ("--shift-by", "-5"): goals.shift_by(-5),
+        ("--shift-by", "100"): goals.shift_by(100),
     }
 
     def theirs(options: tuple[str, ...], topic: str) -> set[str]:
@@ -310,7 +311,7 @@ def test_resets_are_those_of_kafkas_own_tool(
         lines = (line.replace('"', "") for line in done.stdout.splitlines())
         return {line for line in lines if line.startswith(orders)}
 
-    def ours(goal: reset.Goal, topic: str) -> set[str]:
+    def ours(goal: goals.Goal, topic: str) -> set[str]:
         return set(to_csv(broker.resets.plan(group, goal, [topic], times=False)).splitlines())
 
     asked = [(options, goal, orders) for options, goal in cases.items()]

@@ -6,10 +6,40 @@
 """
 
 from penstock.broker.broker import Broker
+from penstock.broker.goals import (
+    Goal,
+    by_duration,
+    shift_by,
+    to_current,
+    to_earliest,
+    to_last,
+    to_latest,
+    to_offset,
+    to_time,
+)
 from penstock.broker.groups import Group, GroupPartition, Groups, GroupSummary
-from penstock.broker.reset import Change, Goal, Resets
+from penstock.broker.messages import Messages
+from penstock.broker.reset import Change, Resets
+from penstock.broker.shell import (
+    alter_topic,
+    create_topic,
+    delete_group,
+    delete_topic,
+    describe_group,
+    describe_topic,
+    list_groups,
+    list_topics,
+    produce,
+    read_messages,
+    reset_group,
+    show_group,
+    show_groups,
+    show_messages,
+    show_topic,
+    show_topics,
+)
 from penstock.broker.topics import Partition, Topic, Topics
-from penstock.kafka.clients import GroupMember, TopicSetting
+from penstock.kafka.clients import GroupMember, NewRecord, RawRecord, TopicSetting, Written
 
 __all__ = [
     "Broker",
@@ -20,9 +50,37 @@ __all__ = [
     "GroupPartition",
     "GroupSummary",
     "Groups",
+    "Messages",
+    "NewRecord",
     "Partition",
+    "RawRecord",
     "Resets",
     "Topic",
     "TopicSetting",
     "Topics",
+    "Written",
+    "alter_topic",
+    "by_duration",
+    "create_topic",
+    "delete_group",
+    "delete_topic",
+    "describe_group",
+    "describe_topic",
+    "list_groups",
+    "list_topics",
+    "produce",
+    "read_messages",
+    "reset_group",
+    "shift_by",
+    "show_group",
+    "show_groups",
+    "show_messages",
+    "show_topic",
+    "show_topics",
+    "to_current",
+    "to_earliest",
+    "to_last",
+    "to_latest",
+    "to_offset",
+    "to_time",
 ]

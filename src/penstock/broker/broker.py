@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from penstock.broker.groups import Groups
+from penstock.broker.messages import Messages
 from penstock.broker.reset import Resets
 from penstock.broker.topics import Topics
 from penstock.kafka.clients import Admin
@@ -45,6 +46,7 @@ class Broker:
         topics: list, look at, create, change and delete topics.
         groups: list, look at and delete consumer groups.
         resets: plan and make changes of what groups have committed.
+        messages: read and write records.
     """
 
     def __init__(
@@ -55,6 +57,7 @@ class Broker:
         self._admin = Admin(self.properties)
         self.topics = Topics(self._admin, seconds)
         self.groups = Groups(self._admin, seconds)
+        self.messages = Messages(self._admin, self.properties, seconds)
         self.resets = Resets(self._admin, self.groups, self.properties, seconds)
 
     def close(self) -> None:

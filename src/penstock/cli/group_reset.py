@@ -128,7 +128,7 @@ def _one_of(goals: dict[str, Any]) -> tuple[str, Any]:
 
 
 def _goal(name: str, value: Any) -> Goal:
-    from penstock.broker import reset as goals
+    from penstock.broker import goals
     from penstock.broker.times import duration_ms, moment_ms
 
     known: dict[str, Callable[[], Goal]] = {

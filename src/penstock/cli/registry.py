@@ -59,13 +59,15 @@ SECTIONS: Final[dict[str, tuple[Entry, ...]]] = {
         Entry("dlq", "dlq.commands", "List, show and replay dead letters.", group=True),
     ),
     "Connector files": (
-        Entry("plan", "manage", "Show what connector files would change in a cluster."),
-        Entry("apply", "manage", "Bring a cluster to what connector files say."),
-        Entry("export", "manage", "Write a cluster's connectors to files."),
-        Entry("watch", "manage", "Keep a cluster equal to its connector files."),
+        Entry("plan", "manage.commands", "Show what connector files would change in a cluster."),
+        Entry("apply", "manage.commands", "Bring a cluster to what connector files say."),
+        Entry("export", "manage.commands", "Write a cluster's connectors to files."),
+        Entry("watch", "manage.commands", "Keep a cluster equal to its connector files."),
     ),
     "Kafka": (
         Entry("topics", "topics", "List, create, describe, alter, delete topics.", group=True),
+        Entry("produce", "produce", "Write records to a topic."),
+        Entry("consume", "consume", "Show the records of a topic."),
         Entry("groups", "groups", "Consumer groups: their lag, and moving offsets.", group=True),
     ),
     "Tools": (

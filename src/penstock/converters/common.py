@@ -1,24 +1,11 @@
-"""What all converters share: the key that says what a converter is for, and the form of results."""
+"""What all converters share: the form of their results."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from penstock.config import Config, Importance, Type, key, one_of
-
 if TYPE_CHECKING:
     from pyspark.sql import Column
-
-
-class ConverterConfig(Config):
-    """The worker fills in `converter.type`; users do not write it."""
-
-    converter_type: str = key(
-        Type.STRING,
-        valid=one_of("key", "value", "header"),
-        importance=Importance.LOW,
-        doc="Which part of a record this converter is for. The worker sets it.",
-    )
 
 
 def encoded(data: Column, error: Column | None) -> Column:

@@ -6,8 +6,9 @@ import struct
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from penstock.api.converter import Converter, HeaderConverter, Layout
-from penstock.converters.common import ConverterConfig, decoded, encoded
+from penstock.converters.common import decoded, encoded
 from penstock.converters.json.write import java_class
+from penstock.converters.keys import ConverterConfig
 from penstock.data.java_text import JAVA_CLASSES
 from penstock.data.record import SchemaAndValue
 from penstock.data.schema import DATE, TIME, TIMESTAMP, Schema, SchemaType

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from penstock.api.converter import Converter, HeaderConverter, Layout
-from penstock.converters.common import ConverterConfig, decoded, encoded
+from penstock.converters.common import decoded, encoded
 from penstock.converters.json.write import java_class
+from penstock.converters.keys import ConverterConfig
 from penstock.data.record import SchemaAndValue
 from penstock.data.schema import OPTIONAL_BYTES_SCHEMA, SchemaType
 from penstock.errors import DataError

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from penstock.api.converter import Converter, HeaderConverter, Layout
 from penstock.config import Importance, Type, Width, key
-from penstock.converters.common import ConverterConfig, decoded, encoded
+from penstock.converters.common import decoded, encoded
+from penstock.converters.keys import ConverterConfig
 from penstock.data.java_text import value_text
 from penstock.data.record import SchemaAndValue
 from penstock.data.schema import OPTIONAL_STRING_SCHEMA, SchemaType

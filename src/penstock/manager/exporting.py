@@ -18,6 +18,8 @@ from penstock.manager.connector import NAME, Wanted, matches
 from penstock.manager.secrets import SecretKeys, is_mask, is_reference
 
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]")
+# Other line ends and what can't be seen; PyYAML would lose some of them in other styles.
+_NEEDS_ESCAPES: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\xa0\u2028\u2029\ufeff]")
 _STATES: Final = {"PAUSED": Wanted.PAUSED, "STOPPED": Wanted.STOPPED}
 
 
@@ -143,7 +145,7 @@ def _yaml(document: Any) -> str:
         """Writes texts of several lines as blocks, which is how people write SQL."""
 
     def text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
-        style = "|" if "\n" in value.strip("\n") else None
+        style = '"' if _NEEDS_ESCAPES.search(value) else "|" if "\n" in value.strip("\n") else None
         return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
     Dumper.add_representer(str, text)

@@ -81,7 +81,9 @@ def watched_files(paths: Iterable[str | Path]) -> list[Path]:
     found: set[Path] = set()
     for path in map(Path, paths):
         if path.is_dir():
-            found.update(each for each in path.rglob("*") if each.suffix in _READERS)
+            for folder, folders, files in os.walk(path):
+                folders[:] = [name for name in folders if not name.startswith(".")]
+                found.update(Path(folder) / name for name in files if Path(name).suffix in _READERS)
         else:
             found.add(path)
             found.update(path.parent.glob("*.py") if path.suffix == ".py" else ())

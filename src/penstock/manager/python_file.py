@@ -35,9 +35,11 @@ def read_python(file: Path, text: str) -> list[Node]:
         told = getattr(error, "msg", None) or str(error)
         raise SyntaxProblemError(f"not valid Python: {told}", line) from error
     line = _line_of_connectors(tree)
-    module = ModuleType(file.stem)
+    module = ModuleType(f"_connectors_{file.stem}")
     module.__file__ = str(file)
     with _importing, _importable(file.parent):
+        # Dataclasses look their module up; it goes with the others of its folder.
+        sys.modules[module.__name__] = module
         _run(file, lambda: exec(code, module.__dict__))  # noqa: S102 - the user's own module
         given = _given(file, module)
     return [value_node(given, line)]
@@ -160,7 +162,7 @@ def _entry(key: Any, value: Any, line: int) -> Entry:
 def _envelope(connector: Connector, line: int) -> Table:
     parts = {"name": connector.name, "config": connector.config}
     if connector.state is not None:
-        parts["state"] = str(connector.state)
+        parts["initial_state" if connector.initial_only else "state"] = str(connector.state)
     return Table(line, [_entry(key, value, line) for key, value in parts.items()])
 
 

@@ -38,8 +38,8 @@ def targets(report: Report) -> dict[str, Wanted]:
 
 
 def _target(change: Change) -> Wanted:
-    if change.wanted is not None and change.wanted.target is not None:
-        return change.wanted.target
+    if change.state is not None:
+        return change.state
     before = "" if change.running is None else change.running.state.lower()
     return Wanted(before) if before in (Wanted.PAUSED, Wanted.STOPPED) else Wanted.RUNNING
 

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from penstock.broker import reset
+from penstock.broker import goals
 from penstock.broker.edges import Edges
-from penstock.broker.reset import Change, Situation
+from penstock.broker.goals import Situation
+from penstock.broker.reset import Change
 from penstock.broker.reset_files import from_csv, to_csv
 from penstock.data.record import TopicPartition
 from penstock.errors import BadRequestError
@@ -26,26 +27,26 @@ def situation(committed: Mapping[TopicPartition, int]) -> Situation:
 
 def test_goals_without_an_argument() -> None:
     here = situation({A: 40})
-    assert reset.to_earliest(here) == {A: 0, B: 5}
-    assert reset.to_latest(here) == {A: 100, B: 50}
-    assert reset.to_current(here) == {A: 40, B: 50}
+    assert goals.to_earliest(here) == {A: 0, B: 5}
+    assert goals.to_latest(here) == {A: 100, B: 50}
+    assert goals.to_current(here) == {A: 40, B: 50}
 
 
 def test_goals_with_an_argument() -> None:
     here = situation({A: 40, B: 20})
-    assert reset.to_offset(7)(here) == {A: 7, B: 7}
-    assert reset.shift_by(-30)(here) == {A: 10, B: -10}
-    assert reset.to_time(60_000)(here) == {A: 60, B: 50}
+    assert goals.to_offset(7)(here) == {A: 7, B: 7}
+    assert goals.shift_by(-30)(here) == {A: 10, B: -10}
+    assert goals.to_time(60_000)(here) == {A: 60, B: 50}
 
 
 def test_a_duration_counts_back_from_now() -> None:
     clock = ManualClock(wall_ms=90_000)
-    assert reset.by_duration(30_000, clock)(situation({})) == {A: 60, B: 50}
+    assert goals.by_duration(30_000, clock)(situation({})) == {A: 60, B: 50}
 
 
 def test_only_what_is_committed_can_be_shifted() -> None:
     with pytest.raises(BadRequestError, match=r"group g has committed no offset for a-1,"):
-        reset.shift_by(1)(situation({A: 1}))
+        goals.shift_by(1)(situation({A: 1}))
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -48,7 +49,6 @@ CONFIG = {"connector.class": "FileStreamSource", "topic": "lines"}
         ({"config": {**CONFIG, "name": "a"}}, None),
         ({"name": "a", **CONFIG}, None),
         ([{"name": "a", **CONFIG}], None),
-        ({"name": "a", "config": CONFIG, "initial_state": "PAUSED"}, Wanted.PAUSED),
         ({"name": "a", "config": CONFIG, "state": "stopped"}, Wanted.STOPPED),
         ({"name": "a", "config": CONFIG, "tasks": [], "type": "source"}, None),
         ({"connectors": {"a": CONFIG}}, None),
@@ -58,6 +58,16 @@ CONFIG = {"connector.class": "FileStreamSource", "topic": "lines"}
 def test_forms_of_json(write: Write, document: object, state: Wanted | None) -> None:
     [found] = manager.load(write("a.json", json.dumps(document))).values()
     assert found == Connector("a", CONFIG, state)
+
+
+def test_connect_s_initial_state_is_for_new_connectors_only(write: Write) -> None:
+    document = {"name": "a", "config": CONFIG, "initial_state": "PAUSED"}
+    [found] = manager.load(write("a.json", json.dumps(document))).values()
+    assert found == Connector("a", CONFIG, Wanted.PAUSED, initial_only=True)
+    assert (found.initial, found.target) == (Wanted.PAUSED, None)
+    made = "Connector('a', {'connector.class': 'X'}, 'paused', initial_only=True)"
+    text = f"from penstock.manager import Connector\nconnectors = [{made}]"
+    assert manager.load(write("a.py", text))["a"].initial_only
 
 
 def test_numbers_and_booleans_stay_as_they_are_written(write: Write) -> None:
@@ -189,6 +199,29 @@ def test_python_gives_connectors_and_imports_its_neighbours(write: Write, tmp_pa
     assert not list(tmp_path.rglob("__pycache__"))
     write("one/_tables.py", "TABLES = ['changed']\n")
     assert "jdbc_changed" in manager.load(tmp_path / "one")
+
+
+def test_modules_may_have_dataclasses_and_names_of_the_library(
+    write: Write, tmp_path: Path
+) -> None:
+    text = """\
+from __future__ import annotations
+from dataclasses import dataclass
+import json
+
+
+@dataclass
+class Table:
+    name: str
+
+
+def connectors():
+    return [{"name": Table(json.loads('"t"')).name, "connector.class": __name__}]
+"""
+    found = manager.load(write("json.py", text))
+    assert found["t"].plugin == "_connectors_json"
+    assert "_connectors_json" not in sys.modules
+    assert str(tmp_path) not in sys.path
 
 
 @pytest.mark.parametrize(

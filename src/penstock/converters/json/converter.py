@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.api.converter import Converter, HeaderConverter, Layout
 from penstock.config import Importance, Type, Width, key, one_of_ignoring_case
-from penstock.converters.common import ConverterConfig
 from penstock.converters.json import document
 from penstock.converters.json.document import MISSING, NOT_AN_ENVELOPE
 from penstock.converters.json.layouts import Layouts
 from penstock.converters.json.read import JsonReader
 from penstock.converters.json.schema_text import schema_of, schema_text
 from penstock.converters.json.write import JsonWriter
+from penstock.converters.keys import ConverterConfig
 from penstock.data.record import SchemaAndValue
 from penstock.errors import ConfigError, DataError
 

@@ -17,7 +17,7 @@ from penstock.config import (
     one_of,
     rule,
 )
-from penstock.converters.common import ConverterConfig
+from penstock.converters.keys import ConverterConfig
 from penstock.converters.registry.address import address_of
 from penstock.converters.registry.subjects import STRATEGIES, TOPIC_NAME, strategy_named
 from penstock.tls import TLS_KEYS

@@ -6,7 +6,7 @@ from penstock.kafka.clients.admin_topics import PartitionState, TopicSetting, To
 from penstock.kafka.clients.group_consumer import GroupConsumer, PartitionEvents, RawRecord
 from penstock.kafka.clients.record_times import RecordTimes
 from penstock.kafka.clients.records import LogReader, LogRecord, LogWriter, Reading
-from penstock.kafka.clients.topic_records import NewRecord, TopicReader, TopicWriter
+from penstock.kafka.clients.topic_records import NewRecord, TopicReader, TopicWriter, Written
 
 __all__ = [
     "Admin",
@@ -30,4 +30,5 @@ __all__ = [
     "TopicState",
     "TopicView",
     "TopicWriter",
+    "Written",
 ]

@@ -26,7 +26,6 @@ _READER: Final[Mapping[str, Any]] = {
     "enable.auto.commit": False,
     # Tells that a partition is read even where the last offsets hold no record (transactions).
     "enable.partition.eof": True,
-    "isolation.level": "read_committed",
 }
 _WRITER: Final[Mapping[str, Any]] = {
     "acks": "all",
@@ -40,13 +39,22 @@ class TopicReader:
     """Reads partitions of one topic. For one thread."""
 
     def __init__(
-        self, properties: Mapping[str, str], topic: str, *, clock: Clock | None = None
+        self,
+        properties: Mapping[str, str],
+        topic: str,
+        *,
+        isolation_level: str = "read_committed",
+        clock: Clock | None = None,
     ) -> None:
         self._topic = topic
         self._clock = clock or SystemClock()
         self._errors = LastError()
         # The library wants a group id; with assign() and no commits there is no group.
-        fixed = {**_READER, "group.id": f"penstock-reader-{topic}"}
+        fixed = {
+            **_READER,
+            "group.id": f"penstock-reader-{topic}",
+            "isolation.level": isolation_level,
+        }
         self._consumer = rd_consumer(properties, fixed, self._errors)
 
     def read(
@@ -58,32 +66,61 @@ class TopicReader:
             DeadlineExceededError: nothing came for that long.
         """
         ends = {tp.partition: end for tp, (start, end) in ranges.items() if end > start}
-        self._consumer.assign([
-            confluent_kafka.TopicPartition(self._topic, tp.partition, start)
-            for tp, (start, end) in ranges.items()
-            if end > start
-        ])  # fmt: skip
+        self._assign({tp: start for tp, (start, end) in ranges.items() if end > start})
         deadline = Deadline.after(patience_seconds, self._clock)
         while ends:
-            messages = self._consumer.consume(_BATCH, min(_SLICE_SECONDS, deadline.remaining()))
+            messages = self._next(min(_SLICE_SECONDS, deadline.remaining()))
             if messages:
                 deadline = Deadline.after(patience_seconds, self._clock)
                 yield from self._records(messages, ends)
             else:
                 self._check(deadline)
 
+    def follow(self, starts: Mapping[TopicPartition, int]) -> Iterator[RawRecord]:
+        """The records from these offsets on, and those still to come; a broker that is away is
+        waited for."""
+        self._assign(starts)
+        while True:
+            messages = self._next(_SLICE_SECONDS)
+            for message in messages:
+                if not self._is_end(message) and message.error() is None:
+                    yield raw_record(message)
+            if not messages:
+                self._errors.check(f"reading topic {self._topic}")
+
+    def _assign(self, starts: Mapping[TopicPartition, int]) -> None:
+        self._consumer.assign([
+            confluent_kafka.TopicPartition(self._topic, tp.partition, start)
+            for tp, start in starts.items()
+        ])  # fmt: skip
+
+    def _next(self, seconds: float) -> list[Any]:
+        """Wait that long for a first message, and take what else is there; consume() alone would
+        wait for a whole batch."""
+        first = self._consumer.poll(seconds)
+        return [] if first is None else [first, *self._consumer.consume(_BATCH, 0)]
+
     def _records(self, messages: Iterable[Any], ends: dict[int, int]) -> Iterator[RawRecord]:
         for message in messages:
-            partition, error = message.partition(), message.error()
-            if error is None:
+            partition = message.partition()
+            if self._is_end(message):
+                ends.pop(partition, None)
+            elif message.error() is None:
                 if message.offset() < ends.get(partition, 0):
                     yield raw_record(message)
                 if message.offset() + 1 >= ends.get(partition, 0):
                     ends.pop(partition, None)
-            elif error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001
-                ends.pop(partition, None)
-            elif not is_transient(error):
-                raise event_failure(error, f"reading topic {self._topic}")
+
+    def _is_end(self, message: Any) -> bool:
+        """Whether it only says that a partition has no more now; raises what is an error."""
+        error = message.error()
+        if error is None:
+            return False
+        if error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001
+            return True
+        if not is_transient(error):
+            raise event_failure(error, f"reading topic {self._topic}")
+        return False
 
     def _check(self, deadline: Deadline) -> None:
         step = f"reading topic {self._topic}"
@@ -104,6 +141,17 @@ class NewRecord:
     headers: tuple[tuple[str, bytes | None], ...] = ()
     partition: int | None = None
     timestamp: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Records that one partition took: how many, and the first and last of their offsets."""
+
+    topic: str
+    partition: int
+    count: int
+    first: int
+    last: int
 
 
 class TopicWriter:
@@ -138,6 +186,57 @@ class TopicWriter:
         if outcome.error is not None:
             raise event_failure(outcome.error, step)
 
+    def stream(
+        self, records: Iterable[NewRecord], patience_seconds: float, clock: Clock | None = None
+    ) -> list[Written]:
+        """Write as many records as come, in their order; where they are now.
+
+        Raises:
+            DeadlineExceededError: for that long none of those under way was acknowledged.
+        """
+        outcome = _Outcome()
+        patience = _Patience(outcome, patience_seconds, clock or SystemClock())
+        step = "writing records"
+        try:
+            for record in records:
+                step = f"writing to topic {record.topic}"
+                self._hand_over(record, outcome, patience, step)
+        finally:
+            # Also when the records end with an error, or with Ctrl-C: those before it count.
+            self._drain(outcome, patience, step)
+        return outcome.written
+
+    def _hand_over(
+        self, record: NewRecord, outcome: _Outcome, patience: _Patience, step: str
+    ) -> None:
+        while True:
+            try:
+                self._produce(record, outcome)
+                self._wait(outcome, patience, step, 0)
+            except BufferError:
+                self._wait(outcome, patience, step, _SLICE_SECONDS)
+            except KafkaException as error:
+                raise librdkafka_failure(error, step) from error
+            else:
+                return
+
+    def _drain(self, outcome: _Outcome, patience: _Patience, step: str) -> None:
+        while outcome.open:
+            self._wait(outcome, patience, step, _SLICE_SECONDS)
+        if outcome.error is not None:
+            raise event_failure(outcome.error, step)
+
+    def _wait(self, outcome: _Outcome, patience: _Patience, step: str, seconds: float) -> None:
+        self._producer.poll(seconds)
+        if outcome.error is not None:
+            self._producer.purge()
+            raise event_failure(outcome.error, step)
+        self._errors.check(step)
+        if seconds and patience.is_over():
+            self._producer.purge()
+            self._producer.flush(_SLICE_SECONDS)
+            raise DeadlineExceededError(f"ran out of time while {step}{self._errors.hint()}")
+
     def _produce(self, record: NewRecord, outcome: _Outcome) -> None:
         place = {} if record.partition is None else {"partition": record.partition}
         if record.timestamp is not None:
@@ -162,8 +261,36 @@ class _Outcome:
     def __init__(self) -> None:
         self.open = 0
         self.error: KafkaError | None = None
+        self._written: dict[tuple[str, int], Written] = {}
 
     def __call__(self, error: KafkaError | None, message: Any) -> None:
-        del message
         self.open -= 1
         self.error = self.error or error
+        if error is None:
+            place, offset = (message.topic(), message.partition()), message.offset()
+            known = self._written.get(place) or Written(*place, 0, offset, offset)
+            self._written[place] = Written(
+                *place, known.count + 1, min(known.first, offset), max(known.last, offset)
+            )
+
+    @property
+    def written(self) -> list[Written]:
+        """What was acknowledged, by partition."""
+        return [self._written[place] for place in sorted(self._written)]
+
+
+class _Patience:
+    """Runs out when nothing was acknowledged for a while."""
+
+    def __init__(self, outcome: _Outcome, seconds: float, clock: Clock) -> None:
+        self._outcome = outcome
+        self._seconds = seconds
+        self._clock = clock
+        self._open = 0
+        self._deadline = Deadline.after(seconds, clock)
+
+    def is_over(self) -> bool:
+        if self._outcome.open != self._open:
+            self._open = self._outcome.open
+            self._deadline = Deadline.after(self._seconds, self._clock)
+        return self._deadline.expired

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -12,8 +12,8 @@ from typing import Any
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from penstock.cli.manage.shown import done, print_plan
 from penstock.cli.output import complain, err, out, say
-from penstock.cli.plan_shown import done, print_plan
 from penstock.client import Client
 from penstock.manager import Failure, Outcome, Plan, Report, Result, Watch, apply, validate, wait
 from penstock.manager.waiting import targets
@@ -33,18 +33,27 @@ def run_plan(
     """Whether everything was done and, if waited for, runs."""
     if not plan.pending:
         return True
+    total = len(plan.pending)
     if dry_run:
-        with _bar("validating", len(plan.pending)) as moved:
-            validate(plan, client, parallel=parallel, told=lambda _: moved())
+        with _bar(total) as moved:
+            validate(plan, client, parallel=parallel, told=lambda _: moved("validating"))
         say("Everything is valid; nothing was changed.")
         return True
-    with _bar("applying", len(plan.pending)) as moved:
+    with _bar(total) as moved:
 
         def told(outcome: Outcome) -> None:
-            moved()
-            _print_outcome(outcome)
+            moved("applying")
+            if outcome.result is Result.DONE:
+                say(done(outcome.change))
 
-        report = apply(plan, client, parallel=parallel, fail_fast=fail_fast, told=told)
+        report = apply(
+            plan,
+            client,
+            parallel=parallel,
+            fail_fast=fail_fast,
+            checked=lambda _: moved("validating"),
+            told=told,
+        )
     _print_report(report)
     return _has_arrived(client, report, wait_seconds) and report.ok
 
@@ -53,27 +62,20 @@ def _has_arrived(client: Client, report: Report, seconds: float | None) -> bool:
     wanted = targets(report)
     if seconds is None or not wanted:
         return True
-    with _bar("waiting", len(wanted)) as moved:
-        found = wait(client, wanted, seconds, told=lambda _: moved())
+    with _bar(len(wanted)) as moved:
+        moved("waiting", steps=0)
+        found = wait(client, wanted, seconds, told=lambda _: moved("waiting"))
     for failure in found.failures:
         _print_failure(failure)
     say(f"{len(found.arrived)} of {len(wanted)} are in the state they should have.")
     return not found.failures
 
 
-def _print_outcome(outcome: Outcome) -> None:
-    match outcome.result:
-        case Result.DONE:
-            say(done(outcome.change))
-        case Result.FAILED:
-            change = outcome.change
-            text = f"failed to {change.action} {change.name}: {outcome.error}"
-            err.print(text, style="red", markup=False)
-        case Result.NOT_TRIED:
-            pass
-
-
 def _print_report(report: Report) -> None:
+    for outcome in report.of(Result.FAILED):
+        change = outcome.change
+        text = f"failed to {change.action} {change.name}: {outcome.error}"
+        err.print(text, style="red", markup=False)
     counts = {result: len(report.of(result)) for result in Result}
     told = ", ".join(f"{count} {result}" for result, count in counts.items() if count)
     out.print(f"Applied: {told}.", style="bold", markup=False)
@@ -91,14 +93,27 @@ def _print_failure(failure: Failure) -> None:
         err.print(f"    {line}", markup=False)
 
 
+class _Bar:
+    """Moves with each step; another title begins anew."""
+
+    def __init__(self, progress: Progress, total: int) -> None:
+        self._progress, self._total = progress, total
+        self._task, self._title = progress.add_task("", total=total), ""
+
+    def __call__(self, title: str, steps: int = 1) -> None:
+        if title != self._title:
+            self._title = title
+            self._progress.reset(self._task, total=self._total, description=title)
+        self._progress.advance(self._task, steps)
+
+
 @contextmanager
-def _bar(title: str, total: int) -> Iterator[Callable[[], None]]:
-    """A bar that one more step moves; nothing where no terminal is."""
+def _bar(total: int) -> Iterator[_Bar]:
+    """A bar below what is said; nothing where no terminal is."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    bar = Progress(*columns, console=err, transient=True, disable=not err.is_terminal)
-    with bar:
-        task = bar.add_task(title, total=total)
-        yield lambda: bar.advance(task)
+    # On the console of the lines that are said meanwhile: two would write over each other.
+    with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as progress:
+        yield _Bar(progress, total)
 
 
 def run_watch(client: Client, paths: Sequence[Path], interval: float, **scope: Any) -> None:
@@ -109,7 +124,7 @@ def run_watch(client: Client, paths: Sequence[Path], interval: float, **scope: A
         paths=paths,
         planned=print_plan,
         applied=_print_watched,
-        complained=lambda text: complain(f"nothing changes while this is so:\n{text}"),
+        complained=complain,
         recovered=lambda: say("All is well again."),
         **scope,
     )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from penstock.cli.completion import connector_names
 from penstock.cli.output import complain, err
 from penstock.cli.shown import Output, OutputOption, show_document
 from penstock.cli.target import Connect, ContextName, Target
@@ -41,7 +42,12 @@ _Adopt = Annotated[
     typer.Option("--adopt", help="Take over connectors that nobody or another project manages."),
 ]
 _Only = Annotated[
-    list[str] | None, typer.Option("--only", help="Only names like this: 'jdbc_*'. Repeatable.")
+    list[str] | None,
+    typer.Option(
+        "--only",
+        help="Only names like this: 'jdbc_*'. Repeatable.",
+        autocompletion=connector_names,
+    ),
 ]
 _Parallel = Annotated[int, typer.Option(min=1, max=64, help="So many requests at once.")]
 _EXIT_CHANGES = 2
@@ -116,7 +122,7 @@ def plan(
     if output is not Output.TABLE:
         show_document(found.to_json(), output)
     else:
-        from penstock.cli.plan_shown import print_plan
+        from penstock.cli.manage.shown import print_plan
 
         print_plan(found, details=details)
     if exit_code and found.pending:
@@ -157,8 +163,8 @@ def apply(
     scope = _Scope(paths, project, prune, adopt, only or [])
     with _errors_end_with_1(), Target.of(connect, context).client() as client:
         found = scope.plan(client)
-        from penstock.cli.plan_run import run_plan
-        from penstock.cli.plan_shown import print_plan
+        from penstock.cli.manage.run import run_plan
+        from penstock.cli.manage.shown import print_plan
 
         print_plan(found)
         if not yes and not dry_run and _asks(found):
@@ -183,7 +189,10 @@ def _asks(found: Plan) -> bool:
 @app.command()
 def export(
     patterns: Annotated[
-        list[str] | None, typer.Argument(metavar="[PATTERN...]", help="Names like 'jdbc_*'.")
+        list[str] | None,
+        typer.Argument(
+            metavar="[PATTERN...]", help="Names like 'jdbc_*'.", autocompletion=connector_names
+        ),
     ] = None,
     connect: Connect = None,
     context: ContextName = None,
@@ -212,7 +221,7 @@ def export(
     penstock export --secrets env > connectors.yaml
     """
     with _errors_end_with_1(), Target.of(connect, context).client() as client:
-        from penstock.cli.export import run_export
+        from penstock.cli.manage.export import run_export
 
         run_export(
             client,
@@ -248,7 +257,7 @@ def watch(
     penstock watch connectors/ --interval 60
     """
     with _errors_end_with_1(), Target.of(connect, context).client() as client:
-        from penstock.cli.plan_run import run_watch
+        from penstock.cli.manage.run import run_watch
 
         run_watch(
             client,
@@ -272,7 +281,8 @@ def _errors_end_with_1() -> Iterator[None]:
     except ProblemsError as error:
         for problem in error.problems:
             err.print(str(problem), style="red", markup=False)
-        complain(f"{len(error.problems)} problems; nothing was changed")
+        count = len(error.problems)
+        complain(f"{count} problem{'' if count == 1 else 's'}; nothing was changed")
         raise typer.Exit(1) from error
     except PenstockError as error:
         complain(str(error))

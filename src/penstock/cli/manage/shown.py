@@ -100,7 +100,7 @@ def _text_lines(old: str, new: str) -> Iterator[tuple[str, str]]:
 
 
 def _one_line(text: str | None) -> str:
-    return '""' if not text else text.replace("\n", "\\n")
+    return '""' if not text else text.replace("\n", "\\n").replace("\t", "\\t")
 
 
 def _notes(plan: Plan) -> Iterator[str]:

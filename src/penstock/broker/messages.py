@@ -1,0 +1,226 @@
+"""The records of topics: read from any place, and written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
+from contextlib import closing
+from typing import Final
+
+from penstock.broker.edges import Edges, edges_of
+from penstock.broker.goals import Goal, Situation, to_earliest
+from penstock.clock import Clock, Deadline, SystemClock
+from penstock.data.record import TopicPartition
+from penstock.errors import BadRequestError, NotFoundError, RebalancedError
+from penstock.kafka.clients import (
+    Admin,
+    GroupConsumer,
+    NewRecord,
+    RawRecord,
+    TopicReader,
+    TopicWriter,
+    Written,
+)
+
+Records = Generator[RawRecord, None, None]
+_BATCH: Final = 500
+_SLICE_SECONDS: Final = 0.2
+#: How long a group's member waits at what may be the end; marks of transactions are no records.
+_QUIET_SECONDS: Final = 3.0
+
+
+class Messages:
+    """Reads and writes records. What is read comes as it is fetched: memory stays small."""
+
+    def __init__(
+        self,
+        admin: Admin,
+        properties: Mapping[str, str],
+        seconds: float,
+        clock: Clock | None = None,
+    ) -> None:
+        self._admin = admin
+        self._properties = properties
+        self._seconds = seconds
+        self._clock = clock or SystemClock()
+
+    def read(
+        self,
+        topic: str,
+        start: Goal = to_earliest,
+        *,
+        partitions: Collection[int] = (),
+        follow: bool = False,
+        uncommitted: bool = False,
+    ) -> Records:
+        """The records of a topic from a place on, by partition in their order.
+
+        Args:
+            topic: its name.
+            start: where to begin; see `goals`.
+            partitions: which of them; none means all.
+            follow: go on at the end, until the iterator is closed. Else it ends where the
+                partitions end now.
+            uncommitted: records of transactions that are open, or were aborted, too.
+
+        Raises:
+            NotFoundError: there is no such topic or partition.
+            DeadlineExceededError: nothing came for so many seconds, and the end was not reached.
+        """
+        edges = self._edges(topic, partitions)
+        found = start(Situation("", edges, {}, self._at))
+        starts = {each: min(max(found[each], at.start), at.end) for each, at in edges.items()}
+        level = "read_uncommitted" if uncommitted else "read_committed"
+        return self._read(topic, starts, {} if follow else edges, level)
+
+    def _read(
+        self,
+        topic: str,
+        starts: Mapping[TopicPartition, int],
+        edges: Mapping[TopicPartition, Edges],
+        level: str,
+    ) -> Records:
+        with closing(TopicReader(self._properties, topic, isolation_level=level)) as reader:
+            if edges:
+                ranges = {each: (start, edges[each].end) for each, start in starts.items()}
+                yield from reader.read(ranges, self._seconds)
+            else:
+                yield from reader.follow(starts)
+
+    def read_as(
+        self, group: str, topic: str, *, from_beginning: bool = False, follow: bool = False
+    ) -> Records:
+        """The records that a group has not read yet, as a member of it.
+
+        What was handed out counts as read: it is committed when the next batch is asked for, and
+        when the iterator is closed. Other members of the group get other partitions.
+
+        Args:
+            group: which; it is made if it is not there.
+            topic: its name.
+            from_beginning: where a group begins that has committed nothing; else at the end.
+            follow: go on at the end, until the iterator is closed.
+        """
+        edges = self._edges(topic, ())
+        properties = {
+            **self._properties,
+            "group.id": group,
+            "auto.offset.reset": "earliest" if from_beginning else "latest",
+        }
+        return self._read_as(GroupConsumer(properties), topic, {} if follow else edges)
+
+    def _read_as(
+        self, consumer: GroupConsumer, topic: str, edges: Mapping[TopicPartition, Edges]
+    ) -> Records:
+        member = _Member(consumer, self._deadline)
+        try:
+            consumer.subscribe([topic], member)
+            quiet_at = self._clock.now() + self._seconds
+            while not edges or self._clock.now() < quiet_at:
+                records = consumer.consume(_BATCH, _SLICE_SECONDS)
+                for record in records:
+                    member.read(record)
+                    yield record
+                member.commit()
+                if edges and member.has_all(edges):
+                    return
+                if records or (member.assigned_now and not member.was_assigned):
+                    member.was_assigned = True
+                    quiet_at = self._clock.now() + _QUIET_SECONDS
+        finally:
+            member.commit()
+            consumer.close(self._deadline())
+
+    def write(
+        self, topic: str, records: Iterable[NewRecord], *, compression: str = "none"
+    ) -> list[Written]:
+        """Write records in their order, acknowledged by all replicas; where they are now.
+
+        Args:
+            topic: where to.
+            records: all for this topic.
+            compression: none, gzip, snappy, lz4 or zstd.
+
+        Raises:
+            NotFoundError: there is no such topic, or partition of it.
+            DeadlineExceededError: the cluster took none for so many seconds.
+        """
+        known = {each.partition for each in self._edges(topic, ())}
+        properties = {**self._properties, "compression.type": compression}
+        with closing(TopicWriter(properties)) as writer:
+            return writer.stream(_checked(topic, records, known), self._seconds)
+
+    def _edges(self, topic: str, partitions: Collection[int]) -> dict[TopicPartition, Edges]:
+        states = self._admin.topic_states([topic], self._deadline())
+        if topic not in states:
+            raise NotFoundError(f"there is no topic {topic}")
+        edges = edges_of(self._admin, list(states.values()), self._deadline())
+        missing = sorted(set(partitions) - {each.partition for each in edges})
+        if missing:
+            raise NotFoundError(
+                f"topic {topic} has no partition {', '.join(map(str, missing))}, or it has no"
+                " leader now"
+            )
+        wanted = partitions or {each.partition for each in edges}
+        return {each: at for each, at in edges.items() if each.partition in wanted}
+
+    def _at(self, moments: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, int | None]:
+        return self._admin.offsets_at(moments, self._deadline())
+
+    def _deadline(self) -> Deadline:
+        return Deadline.after(self._seconds)
+
+
+class _Member:
+    """What one member of a group has read and not committed yet."""
+
+    def __init__(self, consumer: GroupConsumer, deadline: Callable[[], Deadline]) -> None:
+        self._consumer = consumer
+        self._deadline = deadline
+        self._read: dict[TopicPartition, int] = {}
+        self._positions: dict[TopicPartition, int] = {}
+        self.assigned_now: frozenset[TopicPartition] = frozenset()
+        self.was_assigned = False
+
+    def read(self, record: RawRecord) -> None:
+        place = TopicPartition(record.topic, record.partition)
+        self._read[place] = self._positions[place] = record.offset + 1
+
+    def commit(self) -> None:
+        offsets, self._read = self._read, {}
+        try:
+            self._consumer.commit(offsets, self._deadline())
+        except RebalancedError:
+            # Another member has the partitions now and reads these records again.
+            return
+
+    def has_all(self, edges: Mapping[TopicPartition, Edges]) -> bool:
+        """Whether all that is ours was read up to where it ended at the start."""
+        mine = [each for each in self.assigned_now if each in edges]
+        if not mine:
+            return False
+        missing = [each for each in mine if each not in self._positions]
+        if missing:
+            self._positions |= self._consumer.positions(missing, self._deadline())
+        return all(self._positions[each] >= edges[each].end for each in mine)
+
+    def assigned(self, partitions: Collection[TopicPartition]) -> None:
+        self.assigned_now |= set(partitions)
+
+    def revoked(self, partitions: Collection[TopicPartition]) -> None:
+        self.commit()
+        self.lost(partitions)
+
+    def lost(self, partitions: Collection[TopicPartition]) -> None:
+        self.assigned_now -= set(partitions)
+        for each in partitions:
+            self._read.pop(each, None)
+            self._positions.pop(each, None)
+
+
+def _checked(topic: str, records: Iterable[NewRecord], known: set[int]) -> Iterator[NewRecord]:
+    for record in records:
+        if record.topic != topic:
+            raise BadRequestError(f"a record for topic {record.topic} among those for {topic}")
+        if record.partition is not None and record.partition not in known:
+            raise NotFoundError(f"topic {topic} has no partition {record.partition}")
+        yield record
