@@ -25,6 +25,7 @@ from penstock.errors import (
     PenstockError,
 )
 from penstock.kafka.clients import GroupConsumer, NewRecord, TopicWriter
+from penstock.ports import free_port
 from penstock.testing.oracle import CONSUMER_GROUPS, run_tool
 from penstock.testing.waiting import eventually
 
@@ -203,6 +204,8 @@ def test_a_group_is_described_with_members_and_lag(
         assert "reader-7 at 127.0.0.1; stop them first" in broker.resets.obstacle(group)
     finally:
         consumer.close(Deadline.after(10))
+    broker.resets.execute(plan)
+    assert broker.groups.offsets(group)[TopicPartition(orders, 0)] == 0
 
 
 def _is_stable(consumer: GroupConsumer, broker: Broker, group: str) -> bool:
@@ -217,6 +220,27 @@ class _Nothing:
     def revoked(self, partitions: object) -> None: ...
 
     def lost(self, partitions: object) -> None: ...
+
+
+def test_the_shell_completes_topics_and_groups(
+    broker: Broker, orders: str, unique: Unique, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    group = unique("g")
+    broker.resets.execute(broker.resets.plan(group, goals.to_latest, [orders]))
+
+    def completed(line: str) -> list[str]:
+        monkeypatch.setenv("_PENSTOCK_COMPLETE", "complete_bash")
+        monkeypatch.setenv("COMP_WORDS", line)
+        monkeypatch.setenv("COMP_CWORD", str(len(line.split(" ")) - 1))
+        return CliRunner().invoke(app, [], prog_name="penstock").stdout.split()
+
+    assert completed(f"penstock consume {orders[:-1]}") == [orders]
+    assert completed(f"penstock topics describe {orders[:-1]}") == [orders]
+    assert completed(f"penstock topics describe {orders} {orders[:-1]}") == []
+    assert completed(f"penstock groups reset {group[:-1]}") == [group]
+    assert completed(f"penstock groups reset {group} --topic {orders[:-1]}") == [orders]
+    monkeypatch.setenv("PENSTOCK_BOOTSTRAP_SERVERS", f"127.0.0.1:{free_port()}")
+    assert completed("penstock consume ") == []
 
 
 def test_offsets_and_groups_are_forgotten(broker: Broker, orders: str, unique: Unique) -> None:

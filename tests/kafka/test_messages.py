@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 
+import confluent_kafka
 import pytest
 from confluent_kafka.schema_registry import SchemaRegistryClient
 from confluent_kafka.schema_registry.avro import AvroDeserializer, AvroSerializer
@@ -172,6 +173,39 @@ def test_the_command_reads_as_a_group(broker: Broker, numbers: str, unique: Uniq
 def test_what_consume_refuses(topic: str, arguments: tuple[str, ...], problem: str) -> None:
     with pytest.raises(PenstockError, match=problem):
         run("consume", topic, *arguments)
+
+
+def test_transactions_are_read_when_they_are_committed(
+    kafka: str, broker: Broker, topic: str, unique: Unique
+) -> None:
+    producer = confluent_kafka.Producer({
+        "bootstrap.servers": kafka, "transactional.id": unique("x"),
+    })  # fmt: skip
+    producer.init_transactions(30)
+    for value, end in (
+        ("committed", producer.commit_transaction),
+        ("aborted", producer.abort_transaction),
+        ("open", lambda _: None),
+    ):
+        producer.begin_transaction()
+        producer.produce(topic, value, partition=0)
+        producer.flush(30)
+        end(30)
+    # Marks stand behind both transactions, and the last one holds up the end.
+    assert [each.value for each in broker.messages.read(topic)] == [b"committed"]
+    values = [each.value for each in broker.messages.read(topic, uncommitted=True)]
+    assert values == [b"committed", b"aborted", b"open"]
+    assert len(documents(topic, "--uncommitted")) == 3
+    group = unique("g")
+    plan = broker.resets.plan(group, to_offset(1), [f"{topic}:0"])
+    broker.resets.execute(plan)
+    (change,) = broker.resets.plan(group, to_offset(4), [f"{topic}:0"])
+    # The offsets 1 and 3 are marks; the only time is that of 2.
+    assert (change.skipped, change.first is not None) == (3, True)
+    assert change.first == change.last
+    producer.abort_transaction(30)
+    member = broker.messages.read_as(unique("h"), topic, from_beginning=True)
+    assert [each.value for each in member] == [b"committed"]
 
 
 # ------------------------------------------------------------------------------------ writing

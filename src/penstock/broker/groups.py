@@ -15,12 +15,12 @@ from penstock.kafka.clients import Admin, GroupEntry, GroupMember, GroupState
 
 DEAD: Final = "Dead"
 _AT_REST: Final = frozenset({"Empty", DEAD})
-_CONSUMER: Final = "consumer"
+_SHARE: Final = "share"
 
 
 @dataclass(frozen=True, slots=True)
 class GroupSummary:
-    """A group in a list. Members are counted where it is one of consumers."""
+    """A group in a list. Members of share groups are not counted."""
 
     name: str
     state: str
@@ -83,8 +83,8 @@ class Groups:
         """The groups that match, with their states; see names()."""
         entries = {entry.name: entry for entry in self._entries()}
         names = chosen(entries, patterns, "group") if patterns else sorted(entries)
-        readers = [name for name in names if entries[name].protocol in ("", _CONSUMER)]
-        states = self._admin.group_states(readers, self._deadline())
+        classic = [name for name in names if entries[name].type != _SHARE]
+        states = self._admin.group_states(classic, self._deadline())
         return [_summary(entries[name], states.get(name)) for name in names]
 
     def describe(self, name: str) -> Group:
@@ -96,7 +96,7 @@ class Groups:
         state = self.state(name)
         committed = self._admin.group_offsets(name, self._deadline())
         if state.state == DEAD and not committed:
-            raise NotFoundError(f"there is no group {name}")
+            return self._listed_only(name)
         owners = {each: member for member in state.members for each in member.partitions}
         ends = self.edges({each.topic for each in (*committed, *owners)})
         partitions = [
@@ -118,6 +118,13 @@ class Groups:
             state.members,
             tuple(partitions),
         )
+
+    def _listed_only(self, name: str) -> Group:
+        """Of share groups only the list tells something."""
+        for entry in self._entries():
+            if entry.name == name:
+                return Group(name, entry.state, entry.type, "", "", (), ())
+        raise NotFoundError(f"there is no group {name}")
 
     def state(self, name: str) -> GroupState:
         """What its coordinator says; a group that is not there is Dead."""

@@ -69,7 +69,7 @@ class Messages:
         edges = self._edges(topic, partitions)
         found = start(Situation("", edges, {}, self._at))
         starts = {each: min(max(found[each], at.start), at.end) for each, at in edges.items()}
-        level = "read_uncommitted" if uncommitted else "read_committed"
+        level = _level(uncommitted=uncommitted)
         return self._read(topic, starts, {} if follow else edges, level)
 
     def _read(
@@ -87,7 +87,13 @@ class Messages:
                 yield from reader.follow(starts)
 
     def read_as(
-        self, group: str, topic: str, *, from_beginning: bool = False, follow: bool = False
+        self,
+        group: str,
+        topic: str,
+        *,
+        from_beginning: bool = False,
+        follow: bool = False,
+        uncommitted: bool = False,
     ) -> Records:
         """The records that a group has not read yet, as a member of it.
 
@@ -99,12 +105,14 @@ class Messages:
             topic: its name.
             from_beginning: where a group begins that has committed nothing; else at the end.
             follow: go on at the end, until the iterator is closed.
+            uncommitted: records of transactions that are open, or were aborted, too.
         """
         edges = self._edges(topic, ())
         properties = {
             **self._properties,
             "group.id": group,
             "auto.offset.reset": "earliest" if from_beginning else "latest",
+            "isolation.level": _level(uncommitted=uncommitted),
         }
         return self._read_as(GroupConsumer(properties), topic, {} if follow else edges)
 
@@ -215,6 +223,10 @@ class _Member:
         for each in partitions:
             self._read.pop(each, None)
             self._positions.pop(each, None)
+
+
+def _level(*, uncommitted: bool) -> str:
+    return "read_uncommitted" if uncommitted else "read_committed"
 
 
 def _checked(topic: str, records: Iterable[NewRecord], known: set[int]) -> Iterator[NewRecord]:

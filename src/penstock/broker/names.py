@@ -28,12 +28,14 @@ def is_internal(topic: str) -> bool:
 def chosen(names: Collection[str], patterns: Iterable[str], what: str) -> list[str]:
     """The names that the patterns stand for, sorted, each once.
 
+    A pattern that is a name stands for itself: groups may be called anything.
+
     Raises:
         NotFoundError: a name or a pattern stands for none of them.
     """
     found: set[str] = set()
     for pattern in patterns:
-        matching = {name for name in names if matches(name, pattern)}
+        matching = {pattern} if pattern in names else _like(names, pattern)
         if not matching:
             raise NotFoundError(
                 f"no {what} matches {pattern}"
@@ -44,9 +46,8 @@ def chosen(names: Collection[str], patterns: Iterable[str], what: str) -> list[s
     return sorted(found)
 
 
-def matches(name: str, pattern: str) -> bool:
-    """Whether the name is the pattern, or like it. A topic may have no wild character in it."""
-    return fnmatchcase(name, pattern) if is_pattern(pattern) else name == pattern
+def _like(names: Collection[str], pattern: str) -> set[str]:
+    return {name for name in names if is_pattern(pattern) and fnmatchcase(name, pattern)}
 
 
 def check_topic_name(name: str) -> None:

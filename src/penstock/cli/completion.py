@@ -1,14 +1,19 @@
-"""What the shell completes: connectors and contexts. Silent and quick, whatever is wrong."""
+"""What the shell completes: names of all kinds. Silent and quick, whatever is wrong."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
 
 import typer
 
 from penstock.errors import PenstockError
 
+if TYPE_CHECKING:
+    from penstock.broker import Broker
+
 _SECONDS: Final = 1.0
+_KAFKA_SECONDS: Final = 2.0
 
 
 def connector_names(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -21,6 +26,32 @@ def connector_names(ctx: typer.Context, incomplete: str) -> list[str]:
         target = Target.of(given.get("connect"), given.get("context"))
         with target.client(timeout=_SECONDS, retry_seconds=0) as client:
             known = client.connectors()
+    except PenstockError:
+        return []
+    return [name for name in known if name.startswith(incomplete) and name not in already]
+
+
+def topic_names(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Topics of the cluster that the command line names so far; internal ones are not offered."""
+    return _of_kafka(ctx, incomplete, lambda broker: broker.topics.names())
+
+
+def group_names(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Consumer groups of that cluster."""
+    return _of_kafka(ctx, incomplete, lambda broker: broker.groups.names())
+
+
+def _of_kafka(
+    ctx: typer.Context, incomplete: str, names: Callable[[Broker], list[str]]
+) -> list[str]:
+    from penstock.cli.kafka import opened
+
+    given = ctx.params
+    already = {*(given.get("patterns") or ()), *(given.get("groups") or ())}
+    where = given.get("context"), given.get("servers"), given.get("command_config")
+    try:
+        with opened(*where, _KAFKA_SECONDS) as broker:
+            known = names(broker)
     except PenstockError:
         return []
     return [name for name in known if name.startswith(incomplete) and name not in already]

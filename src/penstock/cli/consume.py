@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from penstock.cli.completion import group_names, topic_names
 from penstock.cli.kafka import (
     FormName,
     KeyForm,
@@ -53,7 +54,7 @@ class Shape(StrEnum):
 
 @app.command(epilog=_EXAMPLES, context_settings={"max_content_width": 100})
 def consume(
-    topic: Annotated[str, typer.Argument(metavar="TOPIC")],
+    topic: Annotated[str, typer.Argument(metavar="TOPIC", autocompletion=topic_names)],
     from_beginning: Annotated[
         bool, typer.Option("--from-beginning", help="The first record; the default, but for -F.")
     ] = False,
@@ -77,7 +78,13 @@ def consume(
         bool, typer.Option("--follow", "-F", help="Go on at the end; begins there by default.")
     ] = False,
     group: Annotated[
-        str, typer.Option("--group", "-G", help="Read as a member of this group, and commit.")
+        str,
+        typer.Option(
+            "--group",
+            "-G",
+            help="Read as a member of this group, and commit.",
+            autocompletion=group_names,
+        ),
     ] = "",
     output: Annotated[
         Shape, typer.Option("--output", "-o", help="A table, a JSON object a line, or bytes.")
@@ -118,7 +125,7 @@ def consume(
             "--since": bool(since),
         },
         group=group,
-        other=bool(partition) or uncommitted,
+        other=bool(partition),
     )
     target = Target.of(context=context, servers=servers, command_config=command_config)
     decoders = _decoders(target, schema_registry, key_form, value_form)
@@ -127,7 +134,11 @@ def consume(
     with opened(context, servers, command_config, timeout) as broker:
         if group:
             records = broker.messages.read_as(
-                group, topic, from_beginning=from_beginning, follow=follow
+                group,
+                topic,
+                from_beginning=from_beginning,
+                follow=follow,
+                uncommitted=uncommitted,
             )
         else:
             start = _start(offset, from_time, since, at_end=follow and not from_beginning)
@@ -145,7 +156,7 @@ def _check(starts: dict[str, bool], *, group: str, other: bool) -> None:
     if group and (given or other):
         raise ConfigError(
             "a group decides where it reads: --group goes with none of --offset, --from-time,"
-            " --since, --partition and --uncommitted"
+            " --since and --partition"
         )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from penstock.cli.completion import group_names, topic_names
 from penstock.cli.kafka import Timeout, opened
 from penstock.cli.output import complain, err, say
 from penstock.cli.shown import Output, OutputOption, show
@@ -19,9 +20,12 @@ if TYPE_CHECKING:
 
 
 def reset(
-    groups: Annotated[list[str], typer.Argument(metavar="GROUP...")],
+    groups: Annotated[list[str], typer.Argument(metavar="GROUP...", autocompletion=group_names)],
     topic: Annotated[
-        list[str] | None, typer.Option("--topic", "-t", help="TOPIC or TOPIC:0,1; repeatable.")
+        list[str] | None,
+        typer.Option(
+            "--topic", "-t", help="TOPIC or TOPIC:0,1; repeatable.", autocompletion=topic_names
+        ),
     ] = None,
     all_topics: Annotated[
         bool, typer.Option("--all-topics", help="All that the group has committed offsets for.")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from penstock.cli.completion import group_names
 from penstock.cli.group_reset import reset
 from penstock.cli.kafka import Timeout, Yes, opened
 from penstock.cli.output import say
@@ -36,12 +37,16 @@ app = typer.Typer(
     context_settings={"max_content_width": 100},
 )
 
-_Names = Annotated[list[str], typer.Argument(metavar="GROUP|PATTERN...")]
+_Names = Annotated[
+    list[str], typer.Argument(metavar="GROUP|PATTERN...", autocompletion=group_names)
+]
 
 
 @app.command("list")
 def list_groups(
-    patterns: Annotated[list[str] | None, typer.Argument(metavar="[GROUP|PATTERN]...")] = None,
+    patterns: Annotated[
+        list[str] | None, typer.Argument(metavar="[GROUP|PATTERN]...", autocompletion=group_names)
+    ] = None,
     context: ContextName = None,
     servers: Servers = None,
     command_config: CommandConfig = None,
@@ -165,7 +170,7 @@ def delete(
 
 @app.command("delete-offsets")
 def delete_offsets(
-    group: Annotated[str, typer.Argument(metavar="GROUP")],
+    group: Annotated[str, typer.Argument(metavar="GROUP", autocompletion=group_names)],
     topic: Annotated[
         list[str], typer.Option("--topic", "-t", help="TOPIC or TOPIC:0,1; repeatable.")
     ],

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from penstock.cli.completion import topic_names
 from penstock.cli.kafka import (
     FormName,
     KeyForm,
@@ -58,7 +59,7 @@ _Schema = "FILE|ID"
 
 @app.command(epilog=_EXAMPLES, context_settings={"max_content_width": 100})
 def produce(
-    topic: Annotated[str, typer.Argument(metavar="TOPIC")],
+    topic: Annotated[str, typer.Argument(metavar="TOPIC", autocompletion=topic_names)],
     values: Annotated[
         list[str] | None, typer.Argument(metavar="[VALUE]...", help="Else lines of the input.")
     ] = None,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 from typer.core import TyperGroup
 
+from penstock.cli.completion import topic_names
 from penstock.cli.connectors.used_topics import used
 from penstock.cli.kafka import Timeout, Yes, opened, pairs
 from penstock.cli.output import say
@@ -52,9 +53,15 @@ app = typer.Typer(
 
 app.command(_USED)(used)
 
-_Name = Annotated[str, typer.Argument(metavar="TOPIC")]
+_Name = Annotated[str, typer.Argument(metavar="TOPIC", autocompletion=topic_names)]
 _Patterns = Annotated[
-    list[str] | None, typer.Argument(metavar="[TOPIC|PATTERN]...", help="As orders or 'jdbc_*'.")
+    list[str] | None,
+    typer.Argument(
+        metavar="[TOPIC|PATTERN]...", help="As orders or 'jdbc_*'.", autocompletion=topic_names
+    ),
+]
+_Wanted = Annotated[
+    list[str], typer.Argument(metavar="TOPIC|PATTERN...", autocompletion=topic_names)
 ]
 _Config = Annotated[
     list[str] | None, typer.Option("--config", metavar="KEY=VALUE", help="A setting; repeatable.")
@@ -94,7 +101,7 @@ def _row(topic: Topic) -> dict[str, Any]:
 
 @app.command()
 def create(
-    topic: _Name,
+    topic: Annotated[str, typer.Argument(metavar="TOPIC")],
     partitions: Annotated[
         int | None, typer.Option("--partitions", "-p", min=1, help="Else the broker's default.")
     ] = None,
@@ -130,7 +137,7 @@ def create(
 
 @app.command()
 def describe(
-    patterns: Annotated[list[str], typer.Argument(metavar="TOPIC|PATTERN...")],
+    patterns: _Wanted,
     all_settings: Annotated[
         bool, typer.Option("--all-settings", help="Settings that have their defaults too.")
     ] = False,
@@ -204,7 +211,7 @@ def _describe(topic: Topic, settings: list[TopicSetting]) -> None:
 
 @app.command()
 def delete(
-    patterns: Annotated[list[str], typer.Argument(metavar="TOPIC|PATTERN...")],
+    patterns: _Wanted,
     yes: Yes = False,
     force: Annotated[
         bool, typer.Option("--force", help="Also topics that Kafka or its services need.")

@@ -12,7 +12,14 @@ import pytest
 from penstock.clock import Deadline
 from penstock.data.record import TopicPartition
 from penstock.errors import PenstockError
-from penstock.kafka.clients import Admin, GroupConsumer, LogReader, LogWriter, TopicSpec
+from penstock.kafka.clients import (
+    Admin,
+    GroupConsumer,
+    LogReader,
+    LogWriter,
+    RecordTimes,
+    TopicSpec,
+)
 from penstock.kafka.embedded import EmbeddedKafka
 from penstock.ports import free_port
 from tests.kafka.clients.support import Recorder, soon, take
@@ -117,7 +124,13 @@ def test_every_client_gets_in(secured: Secured, login: str) -> None:
     consumer.subscribe([topic], Recorder())
     assert [record.value for record in take(consumer, 1)] == [b"v"]
     consumer.commit({TopicPartition(topic, 0): 1}, soon())
+    (member,) = admin.group_states([f"g-{topic}"], soon())[f"g-{topic}"].members
+    assert member.partitions == (TopicPartition(topic, 0),)
     consumer.close(soon())
+    times = RecordTimes(properties)
+    (first, last) = times.of({TopicPartition(topic, 0): (0, 1)}, soon())[TopicPartition(topic, 0)]
+    assert first == last is not None
+    times.close()
     admin.close()
 
 

@@ -13,6 +13,10 @@ def test_names_and_patterns_are_chosen_once_and_sorted() -> None:
     assert chosen(NAMES, ["jdbc_[b-z]", "?rders"], "topic") == ["Orders", "jdbc_b", "orders"]
 
 
+def test_a_name_is_itself_before_it_is_a_pattern() -> None:
+    assert chosen(["a1", "a[1]"], ["a[1]"], "group") == ["a[1]"]
+
+
 def test_what_stands_for_nothing_is_named() -> None:
     with pytest.raises(NotFoundError, match=r"there is no group order$"):
         chosen(NAMES, ["orders", "order"], "group")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import confluent_kafka
-from confluent_kafka import KafkaException
+from confluent_kafka import KafkaError, KafkaException
 
 from penstock.clock import Deadline
 from penstock.data.record import TopicPartition
@@ -88,11 +88,26 @@ class GroupDetails(AdminCalls):
         client = rd_admin(self._properties, {}, errors)
         try:
             answers = client.describe_consumer_groups(names, request_timeout=deadline.remaining())
-            return {name: _state(answer.result()) for name, answer in answers.items()}
+            return {name: _answered(client, name, answers[name], deadline) for name in names}
         except KafkaException as error:
             client.poll(0)  # lets the library tell its reasons
             errors.check(step)
             raise librdkafka_failure(error, step + errors.hint()) from error
+
+
+def _answered(client: Any, name: str, answer: Any, deadline: Deadline) -> GroupState:
+    try:
+        return _state(answer.result())
+    except KafkaException as error:
+        if error.args[0].code() != KafkaError._INVALID_ARG:  # noqa: SLF001
+            raise
+    # It is no group of consumers: the workers of a Connect cluster, a schema registry.
+    (found,) = client.list_groups(name, timeout=deadline.remaining())
+    members = [
+        GroupMember(each.id, each.client_id, each.client_host.removeprefix("/"), None, ())
+        for each in found.members
+    ]
+    return GroupState(name, found.state, "classic", found.protocol, "", tuple(members))
 
 
 def _state(found: Any) -> GroupState:

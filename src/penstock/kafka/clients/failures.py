@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 import confluent_kafka
@@ -20,6 +21,7 @@ from penstock.errors import (
 
 _GRANT: Final = "the broker does not allow it: give this client's user the right to do so (ACL)"
 _LOGIN: Final = "the broker refused the login: look at security.protocol, sasl.* and ssl.*"
+_NUMBERED: Final = re.compile(r"\[Error -?\d+\] ")
 _AGAIN: Final = "the broker can't do it now; it is tried again"
 
 _PYTHON_FAILURES: Final[
@@ -58,7 +60,10 @@ def python_failure(error: Exception, what: str) -> PenstockError:
     """The error for what kafka-python raised while doing `what`."""
     if isinstance(error, PenstockError):
         return error
-    text = f"{what}: {type(error).__name__}: {error}"
+    name = type(error).__name__
+    # The library's errors begin with their number and name.
+    reason = _NUMBERED.sub("", str(error)).removeprefix(name).removeprefix(": ")
+    text = f"{what}: {name}: {reason}" if reason else f"{what}: {name}"
     for kinds, ours, hint in _PYTHON_FAILURES:
         if isinstance(error, kinds):
             return ours(f"{text}; {hint}")

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from penstock.broker.broker import client_properties
+from penstock.cli.kafka import pairs
+from penstock.cli.main import app
+from penstock.cli.target import Target
+from penstock.errors import ConfigError
+
+CONTEXT = '[contexts.here]\nbootstrap-servers = "of-context:1"\n'
+
+
+def test_the_servers_are_those_that_are_nearest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config, client = tmp_path / "config.toml", tmp_path / "client.properties"
+    config.write_text(CONTEXT)
+    client.write_text("bootstrap.servers=of-file:1\n")
+    monkeypatch.setenv("PENSTOCK_CONFIG", str(config))
+    monkeypatch.delenv("PENSTOCK_BOOTSTRAP_SERVERS", raising=False)
+    assert Target.of().servers == "localhost:9092"
+    monkeypatch.setenv("PENSTOCK_BOOTSTRAP_SERVERS", "of-variable:1")
+    assert Target.of().servers == "of-variable:1"
+    assert Target.of(context="here").servers == "of-context:1"
+    assert Target.of(context="here", command_config=client).servers == "of-file:1"
+    given = Target.of(context="here", command_config=client, servers="given:1")
+    assert given.kafka()["bootstrap.servers"] == "given:1"
+
+
+def test_the_library_has_no_contexts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PENSTOCK_BOOTSTRAP_SERVERS", raising=False)
+    assert client_properties()["bootstrap.servers"] == "localhost:9092"
+    monkeypatch.setenv("PENSTOCK_BOOTSTRAP_SERVERS", "of-variable:1")
+    assert client_properties()["bootstrap.servers"] == "of-variable:1"
+    properties = {"bootstrap.servers": "of-properties:1", "acks": "all"}
+    assert client_properties(None, properties)["bootstrap.servers"] == "of-properties:1"
+    assert client_properties("given:1", properties)["acks"] == "all"
+    assert client_properties("given:1", properties)["bootstrap.servers"] == "given:1"
+
+
+def test_pairs() -> None:
+    assert pairs(["a=1", "b=x=y", "c="], "--config") == {"a": "1", "b": "x=y", "c": ""}
+    for wrong in ("a", "=1"):
+        with pytest.raises(ConfigError, match="--config needs KEY=VALUE"):
+            pairs([wrong], "--config")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("topics", "create", "t", "-p", "0"),
+        ("topics", "alter", "t"),
+        ("topics", "delete"),
+        ("groups", "reset"),
+        ("groups", "delete-offsets", "g"),
+        ("consume",),
+        ("consume", "t", "-o", "xml"),
+        ("consume", "t", "-n", "0"),
+        ("produce", "t", "--value-format", "xml"),
+        ("produce", "t", "--compression", "rar"),
+    ],
+)
+def test_wrong_arguments_are_told_before_anybody_is_asked(arguments: tuple[str, ...]) -> None:
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 2
+    assert "Usage:" in done.output
