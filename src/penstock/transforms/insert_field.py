@@ -16,7 +16,6 @@ from penstock.errors import ConfigError, DataError
 from penstock.transforms.field_path import Steps, field_steps, field_syntax_key
 from penstock.transforms.nested import deepest_first, edited
 from penstock.transforms.requirements import (
-    is_map,
     is_null,
     not_a_struct,
     require_map_or_null,
@@ -83,6 +82,7 @@ class InsertField(ColumnTransformation):
 
     Config = InsertFieldConfig
     version = CONNECT_VERSION
+    takes_opened = True
     side: ClassVar[Side]
 
     def __init__(self, config: InsertFieldConfig) -> None:
@@ -146,12 +146,9 @@ class InsertField(ColumnTransformation):
     def _without_schema(
         self, envelope: Envelope, part: Part, insertions: list[Insertion]
     ) -> Envelope:
-        from pyspark.sql import functions as F
-
         envelope = require_map_or_null(envelope, part, _PURPOSE)
         found = _put(variant_map(part), insertions)
-        changed = F.when(is_map(part), F.to_variant_object(found)).otherwise(part.column)
-        return envelope.with_part(self.side, Part(changed, None))
+        return envelope.with_part(self.side, Part(found, None, opened=True))
 
     def _insertions(self, envelope: Envelope) -> Iterator[Insertion]:
         from pyspark.sql import functions as F
