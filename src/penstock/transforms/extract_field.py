@@ -17,7 +17,7 @@ from penstock.transforms.field_path import (
     member_at,
     value_at,
 )
-from penstock.transforms.requirements import not_a_struct, require_map_or_null
+from penstock.transforms.requirements import has_schema, not_a_struct, require_map_or_null
 from penstock.transforms.structs import replace_null_key
 
 _PURPOSE: Final = "field extraction"
@@ -54,17 +54,17 @@ class ExtractField(ColumnTransformation):
     def _with_schema(self, envelope: Envelope, part: Part, schema: Schema) -> Envelope:
         from penstock.columns.faults import fail
 
+        if wrong := not_a_struct(schema, _PURPOSE):
+            envelope = fail(envelope, part.column.isNotNull(), wrong)
         try:
             fields = self._fields(schema)
         except DataError as error:
-            return fail(envelope, part.column.isNotNull(), str(error))
+            return fail(envelope, has_schema(envelope, part), str(error))
         replace_null = self.config.replace_null_with_default
         value = value_at(part.column, fields, replace_null=replace_null)
         return envelope.with_part(self.side, Part(value, fields[-1].schema))
 
     def _fields(self, schema: Schema) -> list[Field]:
-        if wrong := not_a_struct(schema, _PURPOSE):
-            raise DataError(wrong)
         fields = fields_on(schema, self._steps)
         if fields is None:
             raise DataError(f"Unknown field: {self.config.field}")

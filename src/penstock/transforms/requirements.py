@@ -126,12 +126,17 @@ def require_map_or_null(envelope: Envelope, part: Part, purpose: str) -> Envelop
     return fail(envelope, ~is_null(part) & ~is_map(part), message)
 
 
-def require_data(envelope: Envelope, part: Part, purpose: str) -> Envelope:
-    """A fault for null.
+def has_schema(envelope: Envelope, part: Part) -> Column:
+    """Whether Java would see the schema of data that has one.
 
-    What Kafka has no bytes for has no schema in Java, so in a sink null is told as what is no map,
-    whatever other records have. A source may give null a schema, and ours all do.
+    What Kafka has no bytes for has no schema in Java, so in a sink null has none, whatever other
+    records have. A source may give null a schema, and ours all do.
     """
+    return part.column.isNotNull() | envelope.offset.isNull()
+
+
+def require_data(envelope: Envelope, part: Part, purpose: str) -> Envelope:
+    """A fault for null; where it has no schema (see has_schema), it is told as what is no map."""
     from pyspark.sql import functions as F
 
     from penstock.columns.faults import fail
@@ -140,7 +145,7 @@ def require_data(envelope: Envelope, part: Part, purpose: str) -> Envelope:
     if part.schema is None:
         return fail(envelope, is_null(part), bare)
     typed = f"Only Struct objects supported for [{purpose}], found: null"
-    message = F.when(envelope.offset.isNull(), F.lit(typed)).otherwise(F.lit(bare))
+    message = F.when(has_schema(envelope, part), F.lit(typed)).otherwise(F.lit(bare))
     return fail(envelope, is_null(part), message)
 
 

@@ -11,7 +11,7 @@ from penstock.api.transform import ColumnTransformation
 from penstock.config import Config, Importance, Type, key
 from penstock.data.schema import Schema, SchemaType
 from penstock.errors import ConfigError
-from penstock.transforms.requirements import is_null
+from penstock.transforms.requirements import has_schema, is_null
 from penstock.transforms.structs import field_value, replace_null_key, struct_of
 
 if TYPE_CHECKING:
@@ -51,7 +51,8 @@ class SetSchemaMetadata(ColumnTransformation):
         if part.schema is None:
             return fail(envelope, ~is_null(part), f"Schema required for [{_PURPOSE}]")
         if part.schema.type is not SchemaType.STRUCT:
-            return fail(envelope, ~is_null(part), "Cannot list fields on non-struct type")
+            wrong = "Cannot list fields on non-struct type"
+            return fail(envelope, has_schema(envelope, part), wrong)
         changed = Part(self._value(part.column, part.schema), self._changed(part.schema))
         return envelope.with_part(self.side, changed)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.spark.transforms.generated.parity import Parity
 from tests.spark.transforms.java_side import JavaSide
 
 if TYPE_CHECKING:
@@ -15,3 +16,8 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="session")
 def java(spark: SparkSession) -> JavaSide:
     return JavaSide.load(spark)
+
+
+@pytest.fixture(scope="session")
+def parity(spark: SparkSession) -> Parity:
+    return Parity.of(spark)

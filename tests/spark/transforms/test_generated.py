@@ -10,19 +10,13 @@ import pytest
 
 from tests.spark.transforms.generated.configs import SHAPES
 from tests.spark.transforms.generated.differences import page
-from tests.spark.transforms.generated.parity import Parity
 from tests.spark.transforms.generated.trials import transforms, trials
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from tests.spark.transforms.generated.parity import Parity
 
 _DOCUMENT = Path(__file__).parents[3] / "docs" / "transform-differences.md"
 _TRIALS = 6
-
-
-@pytest.fixture(scope="module")
-def parity(spark: SparkSession) -> Parity:
-    return Parity.of(spark)
 
 
 @pytest.mark.parametrize("name", SHAPES)

@@ -1,9 +1,11 @@
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
 import org.apache.kafka.common.record.TimestampType;
 import org.apache.kafka.connect.connector.ConnectRecord;
@@ -18,9 +20,7 @@ import org.apache.kafka.connect.transforms.predicates.Predicate;
 
 /** Runs the real transformations over many records of many trials in one call. */
 public class TransformBridge extends Bridge {
-    private Transformation transformation;
-    private Predicate predicate;
-    private boolean negate;
+    private final List stages = new ArrayList();
     private Schema keySchema;
     private Schema valueSchema;
     private Object converter;
@@ -38,14 +38,10 @@ public class TransformBridge extends Bridge {
     }
 
     private void run(JsonNode trial, ObjectNode answer) throws Exception {
-        transformation = (Transformation) plugin(trial.get("class"));
-        predicate = null;
-        negate = trial.get("negate").asBoolean();
+        stages.clear();
         try {
-            transformation.configure(settings(trial.get("config")));
-            if (trial.hasNonNull("predicate")) {
-                predicate = (Predicate) plugin(trial.get("predicate"));
-                predicate.configure(settings(trial.get("predicate_config")));
+            for (Iterator each = trial.get("stages").iterator(); each.hasNext();) {
+                stages.add(stage((JsonNode) each.next()));
             }
         } catch (Throwable error) {
             answer.put("refused", error.getMessage());
@@ -72,8 +68,10 @@ public class TransformBridge extends Bridge {
             return;
         }
         try {
-            boolean taken = predicate == null || predicate.test(record) != negate;
-            tell(result, taken ? transformation.apply(record) : record);
+            for (Iterator each = stages.iterator(); each.hasNext() && record != null;) {
+                record = ((Stage) each.next()).apply(record);
+            }
+            tell(result, record);
         } catch (Throwable error) {
             result.removeAll();
             result.put("error", error.getMessage());
@@ -84,6 +82,30 @@ public class TransformBridge extends Bridge {
     /** Error texts name the class of a map; converters make this one. */
     protected Map newMap() {
         return new HashMap();
+    }
+
+    private Stage stage(JsonNode told) throws Exception {
+        Stage stage = new Stage();
+        stage.transformation = (Transformation) plugin(told.get("class"));
+        stage.transformation.configure(settings(told.get("config")));
+        stage.negate = told.get("negate").asBoolean();
+        if (told.hasNonNull("predicate")) {
+            stage.predicate = (Predicate) plugin(told.get("predicate"));
+            stage.predicate.configure(settings(told.get("predicate_config")));
+        }
+        return stage;
+    }
+
+    /** A transformation and the predicate that guards it. */
+    static class Stage {
+        Transformation transformation;
+        Predicate predicate;
+        boolean negate;
+
+        ConnectRecord apply(ConnectRecord record) {
+            boolean taken = predicate == null || predicate.test(record) != negate;
+            return taken ? transformation.apply(record) : record;
+        }
     }
 
     private Object plugin(JsonNode name) throws Exception {

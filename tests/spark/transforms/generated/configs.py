@@ -21,10 +21,22 @@ HEADERS: Final = ("a", "b", "trace id", "ü", "A")
 
 
 class Draw:
-    """Random choices for one trial, from the names that its data has and some that it has not."""
+    """Random choices for one trial, from the names that its data has and some that it has not.
 
-    def __init__(self, random: Random, schema: Schema | None, values: Sequence[Any]) -> None:
+    `chained`: there is more than one stage, so that what one does differently on purpose would show
+    in all that the others make of it.
+    """
+
+    def __init__(
+        self,
+        random: Random,
+        schema: Schema | None,
+        values: Sequence[Any],
+        *,
+        chained: bool = False,
+    ) -> None:
         self.random = random
+        self.chained = chained
         self.schema = schema
         self.names = _names(schema, values)
 
@@ -60,6 +72,12 @@ def _names(schema: Schema | None, values: Sequence[Any]) -> list[str]:
     return list(dict.fromkeys(name for value in maps for name in value)) or ["a"]
 
 
+def made_names(config: Mapping[str, str]) -> list[str]:
+    """The names that fields may get by these settings."""
+    names = [text.rstrip("?!") for key, text in config.items() if key.endswith("field")]
+    return names + [pair.partition(":")[2] for pair in config.get("renames", "").split(",") if pair]
+
+
 def _insert_field(draw: Draw) -> Config:
     config: Config = {}
     for key in ("topic", "partition", "offset", "timestamp", "static"):
@@ -78,9 +96,13 @@ def _replace_field(draw: Draw) -> Config:
     if draw.chance(0.4):
         config["include"] = ",".join(draw.some(most=4))
     if draw.chance(0.5):
-        pairs = [f"{old}:{draw.one('new', 'ü', draw.name(), old + '2')}" for old in draw.some()]
-        config["renames"] = ",".join(pairs)
+        config["renames"] = ",".join(f"{old}:{_new_name(draw, old)}" for old in draw.some())
     return config | draw.null_or_default()
+
+
+def _new_name(draw: Draw, old: str) -> str:
+    own = f"{old}2"
+    return own if draw.chained else draw.one("new", "ü", draw.name(), own)
 
 
 def _regex_router(draw: Draw) -> Config:

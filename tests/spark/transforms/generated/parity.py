@@ -35,16 +35,14 @@ class Finding:
     ours: Result
 
     def __str__(self) -> str:
-        trial, plugin = self.trial, self.trial.transform
-        side = "key" if plugin.name.endswith("$Key") else "value"
-        schema = trial.key_schema if side == "key" else trial.value_schema
+        trial = self.trial
         return "\n".join(
             (
-                f"{plugin.name} {dict(plugin.config)}",
+                "\n".join(map(str, trial.stages)),
                 f"  difference: {self.where}",
-                f"  again with: --seed {trial.seed} --trial {trial.number} --only '{plugin.name}'",
-                f"  predicate:  {trial.predicate} negate={trial.negate}",
-                f"  schema:     {told_schema(schema)}",
+                f"  again with: --seed {trial.seed} --trial {trial.number} --only '{trial.name}'",
+                f"  key:        {told_schema(trial.key_schema)}",
+                f"  value:      {told_schema(trial.value_schema)}",
                 f"  record:     {trial.told_record(self.record)}",
                 f"  Java:       {self.theirs}",
                 f"  ours:       {self.ours}",
@@ -72,7 +70,7 @@ class Parity:
 
     def _compare(self, trial: Trial, theirs: list[Result]) -> Iterator[Finding]:
         ours = self._ours(trial)
-        name = trial.transform.name
+        name = trial.name
         self.cases[name] += len(theirs)
         self.failures[name] += sum("error" in each or "refused" in each for each in theirs)
         if len(theirs) != len(ours):
@@ -95,6 +93,7 @@ def main() -> int:
     parser.add_argument("--cases", type=int, default=20_000, help="how many records")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="transformations whose names begin so")
+    parser.add_argument("--chains", action="store_true", help="only trials of several stages")
     parser.add_argument("--trial", type=int, help="the one trial of this number")
     options = parser.parse_args()
     names = transforms(options.only)
@@ -102,7 +101,10 @@ def main() -> int:
         parser.error(f"there is no transformation {options.only}")
     if options.trial is not None:
         return _run(iter([trial(options.seed, options.trial, names[0])]), 1)
-    return _run(trials(options.seed, names), options.cases)
+    chosen = (
+        each for each in trials(options.seed, names) if len(each.stages) > 1 or not options.chains
+    )
+    return _run(chosen, options.cases)
 
 
 def _run(chosen: Iterator[Trial], cases: int) -> int:

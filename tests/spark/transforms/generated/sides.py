@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import VariantVal
+from pyspark.sql.variant_utils import VariantUtils
 
 from penstock.columns.types import spark_type
 from penstock.data.schema import Schema
@@ -107,19 +109,40 @@ def _of_row(branch: Branch, row: Any) -> Result:
 def _told(schema: Schema | None, value: Any) -> Any:
     if schema is not None:
         return told_value(schema, connect_value(schema, value))
-    return told_value(None, _plain(value.toPython()) if isinstance(value, VariantVal) else value)
+    if not isinstance(value, VariantVal):
+        return told_value(None, value)
+    return _told_bare(_Variants.to_python(value.value, value.metadata))
 
 
-def _plain(value: Any) -> Any:
-    """What a VARIANT holds as JSON's values: Spark keeps fractions as decimals."""
+def _told_bare(value: Any) -> Any:
+    """What a VARIANT holds as what JsonConverter makes in Java: Spark keeps fractions as decimals,
+    and what was a Date in Java is a timestamp.
+    """
     match value:
         case Decimal():
-            return float(value)
+            return told_value(None, float(value))
+        case _Micros(since):
+            millis, finer = divmod(since, 1000)
+            return ["DATE", f"{millis} and {finer} µs" if finer else str(millis)]
         case list():
-            return [_plain(each) for each in value]
+            return ["ARRAY", [_told_bare(each) for each in value]]
         case dict():
-            return {name: _plain(each) for name, each in value.items()}
-    return value
+            return ["MAP", [[told_value(None, k), _told_bare(each)] for k, each in value.items()]]
+    return told_value(None, value)
+
+
+@dataclass(frozen=True, slots=True)
+class _Micros:
+    """A timestamp; Python's own end with the year 9999."""
+
+    since_1970: int
+
+
+class _Variants(VariantUtils):
+    @classmethod
+    def _get_timestamp(cls, value: bytes, pos: int, zone_id: str) -> Any:
+        del zone_id
+        return _Micros(cls._read_long(value, pos + 1, 8, signed=True))
 
 
 def _frame(session: SparkSession, trial: Trial) -> DataFrame:

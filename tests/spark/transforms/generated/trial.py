@@ -1,4 +1,4 @@
-"""A trial: one configured transformation and the records that go through it."""
+"""A trial: one configured transformation, or a few, and the records that go through."""
 
 from __future__ import annotations
 
@@ -34,30 +34,65 @@ class Plugin:
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
-    """`seed` and `number` make the same trial again."""
+class Stage:
+    """A transformation and the predicate that guards it."""
 
-    seed: int
-    number: int
     transform: Plugin
-    header_converter: Plugin
-    predicate: Plugin | None
-    negate: bool
-    key_schema: Schema | None
-    value_schema: Schema | None
-    records: tuple[Record, ...]
+    predicate: Plugin | None = None
+    negate: bool = False
 
     def told(self) -> dict[str, Any]:
-        """As TransformBridge.java reads it."""
         predicate = self.predicate or Plugin("", {})
         return {
             "class": f"{PACKAGE}.{self.transform.name}",
             "config": dict(self.transform.config),
-            "header_converter": self.header_converter.name,
-            "header_config": dict(self.header_converter.config),
             "predicate": f"{PACKAGE}.{predicate.name}" if self.predicate else None,
             "predicate_config": dict(predicate.config),
             "negate": self.negate,
+        }
+
+    def config(self, alias: str) -> dict[str, str]:
+        """As the settings of a connector."""
+        own = f"transforms.{alias}"
+        config = {f"{own}.type": f"{PACKAGE}.{self.transform.name}"}
+        config |= {f"{own}.{key}": text for key, text in self.transform.config.items()}
+        if self.predicate is None:
+            return config
+        guard = f"predicates.{alias}"
+        config |= {f"{guard}.type": f"{PACKAGE}.{self.predicate.name}"}
+        config |= {f"{guard}.{key}": text for key, text in self.predicate.config.items()}
+        return config | {f"{own}.predicate": alias, f"{own}.negate": str(self.negate).lower()}
+
+    def __str__(self) -> str:
+        text = f"{self.transform.name} {dict(self.transform.config)}"
+        if self.predicate is None:
+            return text
+        guard = f"{self.predicate.name} {dict(self.predicate.config)}"
+        return f"{text} {'unless' if self.negate else 'if'} {guard}"
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """`seed` and `number` make the same trial again; its name is that of the first stage."""
+
+    seed: int
+    number: int
+    stages: tuple[Stage, ...]
+    header_converter: Plugin
+    key_schema: Schema | None
+    value_schema: Schema | None
+    records: tuple[Record, ...]
+
+    @property
+    def name(self) -> str:
+        return self.stages[0].transform.name
+
+    def told(self) -> dict[str, Any]:
+        """As TransformBridge.java reads it."""
+        return {
+            "stages": [stage.told() for stage in self.stages],
+            "header_converter": self.header_converter.name,
+            "header_config": dict(self.header_converter.config),
             "key_schema": told_schema(self.key_schema),
             "value_schema": told_schema(self.value_schema),
             "records": [self.told_record(record) for record in self.records],
@@ -76,14 +111,11 @@ class Trial:
 
     def chain_config(self) -> dict[str, str]:
         """The same as the settings of a connector."""
-        config = {"transforms": "x", "transforms.x.type": f"{PACKAGE}.{self.transform.name}"}
-        config |= {f"transforms.x.{key}": text for key, text in self.transform.config.items()}
+        stages = {f"s{place}": stage for place, stage in enumerate(self.stages)}
+        guarded = [alias for alias, stage in stages.items() if stage.predicate is not None]
+        config = {"transforms": ",".join(stages), "predicates": ",".join(guarded)}
+        for alias, stage in stages.items():
+            config |= stage.config(alias)
         headers = self.header_converter
         config |= {"header.converter": headers.name}
-        config |= {f"header.converter.{key}": text for key, text in headers.config.items()}
-        if self.predicate is None:
-            return config
-        config |= {"predicates": "p", "predicates.p.type": f"{PACKAGE}.{self.predicate.name}"}
-        config |= {f"predicates.p.{key}": text for key, text in self.predicate.config.items()}
-        negate = str(self.negate).lower()
-        return config | {"transforms.x.predicate": "p", "transforms.x.negate": negate}
+        return config | {f"header.converter.{key}": text for key, text in headers.config.items()}

@@ -14,11 +14,15 @@ from tests.spark.transforms.generated.configs import (
     SHAPES,
     TOPICS,
     Draw,
+    Shape,
+    made_names,
     predicate_config,
 )
-from tests.spark.transforms.generated.trial import Plugin, Record, Trial
+from tests.spark.transforms.generated.trial import Plugin, Record, Stage, Trial
 
 RECORDS: Final = 20
+#: How many trials have further stages after the first one.
+_CHAINS: Final = 0.25
 _FINITE: Final = tuple(each for each in DOUBLES if abs(each) < float("inf"))
 _TIMES: Final = (0, 1, 1_700_000_000_123, 1_709_251_199_999, 4_102_444_800_000)
 # JSON texts too, so that every header converter can read them.
@@ -50,13 +54,17 @@ def trial(seed: int, number: int, name: str) -> Trial:
     return _Maker(Random(f"{seed} {number} {name}"), name).trial(seed, number)
 
 
+def _shape(name: str) -> Shape:
+    return SHAPES[name.partition("$")[0]]
+
+
 class _Maker:
     """Makes the one trial of a source of randomness."""
 
     def __init__(self, random: Random, name: str) -> None:
         self._random = random
         self._name = name
-        self._shape = SHAPES[name.partition("$")[0]]
+        self._shape = _shape(name)
         self._data = Generator(
             random.getrandbits(32),
             bad_nulls=0.05 if random.random() < 0.1 else 0.0,
@@ -68,20 +76,45 @@ class _Maker:
         key_schema, value_schema = self._schemas()
         keys = [self._value(key_schema) for _ in range(RECORDS)]
         values = [self._value(value_schema) for _ in range(RECORDS)]
-        schema, seen = (key_schema, keys) if self._on_key else (value_schema, values)
-        config = self._shape.config(Draw(pick, schema, seen))
-        guarded = pick.random() < (0.9 if self._name == "Filter" else 0.15)
+        data = {True: (key_schema, keys), False: (value_schema, values)}
+        names = [self._name, *self._further()]
+        stages: list[Stage] = []
+        for name in names:
+            draw = Draw(pick, *data[name.endswith("$Key")], chained=len(names) > 1)
+            for stage in stages:
+                draw.names += made_names(stage.transform.config)
+            stages.append(self._stage(name, draw))
         sink = pick.random() < 0.6
         return Trial(
             seed,
             number,
-            transform=Plugin(self._name, config),
+            stages=tuple(stages),
             header_converter=pick.choice(_HEADER_CONVERTERS),
-            predicate=Plugin(*predicate_config(pick)) if guarded else None,
-            negate=pick.random() < 0.5,
             key_schema=key_schema,
             value_schema=value_schema,
             records=tuple(self._record(*pair, sink) for pair in zip(keys, values, strict=True)),
+        )
+
+    def _further(self) -> list[str]:
+        """The stages after the first one, mostly of the same side."""
+        pick = self._random
+        if pick.random() >= _CHAINS:
+            return []
+        other = "$Value" if self._on_key else "$Key"
+        same = [name for name in transforms() if not name.endswith(other)]
+        return [
+            pick.choice(same if pick.random() < 0.8 else transforms())
+            for _ in range(pick.randrange(1, 3))
+        ]
+
+    def _stage(self, name: str, draw: Draw) -> Stage:
+        pick = self._random
+        config = _shape(name).config(draw)
+        guarded = pick.random() < (0.9 if name == "Filter" else 0.4 if draw.chained else 0.15)
+        return Stage(
+            Plugin(name, config),
+            Plugin(*predicate_config(pick)) if guarded else None,
+            negate=pick.random() < 0.5,
         )
 
     @property

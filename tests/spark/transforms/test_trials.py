@@ -1,0 +1,133 @@
+"""Chains and records that JSON can't tell, through Kafka's transformations and through ours."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from penstock.data.schema import Field, Schema, SchemaType, Struct, struct_schema
+from tests.spark.transforms.generated.differences import first_difference
+from tests.spark.transforms.generated.sides import our_results
+from tests.spark.transforms.generated.trial import Plugin, Record, Stage, Trial
+
+if TYPE_CHECKING:
+    from tests.spark.transforms.generated.parity import Parity
+    from tests.spark.transforms.generated.sides import Result
+
+TEXT = Schema(SchemaType.STRING, optional=True)
+PERSON = struct_schema(Field("name", TEXT), optional=True)
+SIMPLE = Plugin("org.apache.kafka.connect.storage.SimpleHeaderConverter", {})
+TOMBSTONE = Plugin("predicates.RecordIsTombstone", {})
+HAS_A = Plugin("predicates.HasHeaderKey", {"name": "a"})
+
+
+def record(value: Any, *, key: Any = None, offset: int | None = 42, header: str = "a") -> Record:
+    return Record("orders", 3, offset, 1_700_000_000_123, key, value, ((header, b"7"),))
+
+
+def results(
+    parity: Parity, stages: list[Stage], schema: Schema | None, *records: Record
+) -> list[Result]:
+    """What becomes of the records, after a look that it is the same on both sides."""
+    trial = Trial(0, 0, tuple(stages), SIMPLE, None, schema, records)
+    [theirs] = parity.java.results([trial])
+    ours = our_results(parity.session, trial)
+    for each, their, our in zip(records, theirs, ours, strict=True):
+        assert not first_difference(trial, each, their, our)
+    return ours
+
+
+def stage(name: str, config: dict[str, str], guard: Plugin | None = None, **how: bool) -> Stage:
+    return Stage(Plugin(name, config), guard, **how)
+
+
+@pytest.mark.parametrize(
+    ("transform", "schema", "message"),
+    [
+        (
+            stage("SetSchemaMetadata$Value", {"schema.name": "n"}),
+            TEXT,
+            "Cannot list fields on non-struct type",
+        ),
+        (
+            stage("ExtractField$Value", {"field": "name"}),
+            TEXT,
+            "Cannot look up fields on non-struct type",
+        ),
+        (stage("ExtractField$Value", {"field": "none"}), PERSON, "Unknown field: none"),
+    ],
+)
+def test_null_has_a_schema_in_a_source_only(
+    parity: Parity, transform: Stage, schema: Schema, message: str
+) -> None:
+    source, sink = record(None, offset=None), record(None)
+
+    of_source, of_sink = results(parity, [transform], schema, source, sink)
+
+    assert of_source["error"] == message
+    assert "error" not in of_sink
+
+
+def test_dates_without_a_schema(parity: Parity) -> None:
+    config = {"target.type": "Timestamp", "field": "at", "unix.precision": "seconds"}
+    far = 253_402_300_800  # the year 10000
+
+    [near, later] = results(
+        parity,
+        [stage("TimestampConverter$Value", config)],
+        None,
+        record({"at": 86_400}),
+        record({"at": far}),
+    )
+
+    assert near["value"] == ["MAP", [[["STRING", "at"], ["DATE", "86400000"]]]]
+    assert later["value"] == ["MAP", [[["STRING", "at"], ["DATE", f"{far}000"]]]]
+
+
+@pytest.mark.parametrize("guard", [None, HAS_A, TOMBSTONE])
+@pytest.mark.parametrize("negate", [False, True])
+def test_chains_without_a_schema(parity: Parity, guard: Plugin | None, negate: bool) -> None:
+    stages = [
+        stage("InsertField$Value", {"topic.field": "t"}),
+        stage("Cast$Value", {"spec": "n:string,t:string"}, guard, negate=negate),
+        stage("ReplaceField$Value", {"renames": "n:m"}, HAS_A, negate=negate),
+        stage("HeaderFrom$Value", {"fields": "t", "headers": "h", "operation": "move"}, guard),
+        stage("MaskField$Value", {"fields": "in"}),
+        stage("ValueToKey", {"fields": "m,in"}, TOMBSTONE, negate=True),
+    ]
+    inputs = [{"n": 1, "in": {"x": None}}, {"n": None}, {}, None, "no map", [1], 7]
+
+    found = results(
+        parity, stages, None, *(record(each, header=name) for each in inputs for name in "ab")
+    )
+
+    assert any("error" in each for each in found)
+    assert any("error" not in each for each in found)
+
+
+def test_a_guard_between_sees_what_the_first_one_made(parity: Parity) -> None:
+    stages = [
+        stage("ExtractField$Value", {"field": "in"}),
+        stage("InsertField$Value", {"static.field": "s", "static.value": "x"}, TOMBSTONE),
+        stage("Filter", {}, TOMBSTONE),
+    ]
+    values = [{"in": None}, {"in": {"a": 1}}, {}, None]
+
+    found = results(parity, stages, None, *map(record, values))
+
+    assert [each["dropped"] for each in found] == [True, False, True, True]
+
+
+def test_a_guard_between_where_schemas_part(parity: Parity) -> None:
+    stages = [
+        stage("HoistField$Value", {"field": "all"}, HAS_A),
+        stage("ExtractField$Value", {"field": "all"}, HAS_A),
+        stage("SetSchemaMetadata$Value", {"schema.name": "n"}, HAS_A, negate=True),
+    ]
+    ann = Struct(PERSON, {"name": "Ann"})
+
+    hoisted, named = results(parity, stages, PERSON, record(ann), record(ann, header="b"))
+
+    assert hoisted["value"] == named["value"]
+    assert [each["value_schema"]["name"] for each in (hoisted, named)] == [None, "n"]
