@@ -87,16 +87,12 @@ class MomentConverter:
         return Outcome(let(millis, self._untyped_target), fault)
 
     def _read(self, schema: Schema, value: Column) -> Outcome:
+        require_moment(schema)
         if schema.name in (DATE, TIME, TIMESTAMP):
             return _of_moment(schema, value)
         if schema.type is SchemaType.STRING:
             return self._of_text(value)
-        if schema.type is SchemaType.INT64:
-            return Outcome(self._of_number(value))
-        shown = f"{schema.name}:{schema.type.name}" if schema.name else schema.type.name
-        raise DataError(
-            f"Schema Schema{{{shown}}} does not correspond to a known timestamp type format"
-        )
+        return Outcome(self._of_number(value))
 
     def _of_text(self, text: Column) -> Outcome:
         if self.pieces is None:
@@ -143,6 +139,17 @@ class MomentConverter:
             return F.lit(None).cast("string")
         near = millis.between(-_LAST_MILLIS, _LAST_MILLIS)
         return F.when(~near, F.concat(F.lit(_TOO_FAR), millis.cast("string")))
+
+
+def require_moment(schema: Schema) -> None:
+    """DataError if no value of this schema is a timestamp."""
+    known = schema.type in (SchemaType.STRING, SchemaType.INT64)
+    if known or schema.name in (DATE, TIME, TIMESTAMP):
+        return
+    shown = f"{schema.name}:{schema.type.name}" if schema.name else schema.type.name
+    raise DataError(
+        f"Schema Schema{{{shown}}} does not correspond to a known timestamp type format"
+    )
 
 
 def _of_moment(schema: Schema, value: Column) -> Outcome:

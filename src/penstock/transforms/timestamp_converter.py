@@ -24,6 +24,7 @@ from penstock.transforms.date_pattern import PATTERN_DOC, check_letters, java_pa
 from penstock.transforms.field_path import field_steps, field_syntax_key
 from penstock.transforms.nested import edited
 from penstock.transforms.requirements import (
+    has_schema,
     not_a_struct,
     require_map_or_null,
     variant_map,
@@ -121,12 +122,7 @@ class TimestampConverter(ColumnTransformation):
         part = envelope.part(self.side)
         if part.schema is None:
             return self._without_schema(envelope, part)
-        try:
-            return self._with_schema(envelope, part, part.schema)
-        except DataError as error:
-            from penstock.columns.faults import fail
-
-            return fail(envelope, part.column.isNotNull(), str(error))
+        return self._with_schema(envelope, part, part.schema)
 
     def _converter(self) -> MomentConverter:
         from penstock.transforms.moments import MomentConverter
@@ -136,15 +132,22 @@ class TimestampConverter(ColumnTransformation):
         return MomentConverter(config.target_type, config.format, pieces, config.unix_precision)
 
     def _with_schema(self, envelope: Envelope, part: Part, schema: Schema) -> Envelope:
-        from penstock.columns.faults import with_outcome
+        from penstock.columns.faults import fail, with_outcome
 
-        if not self._name:
-            outcome = self._converter().typed(schema, part.column)
-            return with_outcome(envelope, self.side, outcome, self._target(schema))
-        if wrong := not_a_struct(schema, _PURPOSE):
-            raise DataError(wrong)
-        outcome = self._struct(part.column, schema)
-        return with_outcome(envelope, self.side, outcome, self._struct_schema(schema))
+        if self._name and (wrong := not_a_struct(schema, _PURPOSE)):
+            envelope = fail(envelope, part.column.isNotNull(), wrong)
+        try:
+            result = self._struct_schema(schema) if self._name else self._whole_schema(schema)
+        except DataError as error:
+            return fail(envelope, has_schema(envelope, part), str(error))
+        try:
+            outcome = self._outcome(part.column, schema)
+        except DataError as error:
+            return fail(envelope, part.column.isNotNull(), str(error))
+        return with_outcome(envelope, self.side, outcome, result)
+
+    def _outcome(self, value: Column, schema: Schema) -> Outcome:
+        return self._struct(value, schema) if self._name else self._converter().typed(schema, value)
 
     def _struct(self, struct: Column, schema: Schema) -> Outcome:
         from pyspark.sql import functions as F
@@ -165,7 +168,15 @@ class TimestampConverter(ColumnTransformation):
     def _target(self, schema: Schema) -> Schema:
         return replace(_TARGET_SCHEMAS[self.config.target_type], optional=schema.optional)
 
+    def _whole_schema(self, schema: Schema) -> Schema:
+        from penstock.transforms.moments import require_moment
+
+        require_moment(schema)
+        return self._target(schema)
+
     def _struct_schema(self, schema: Schema) -> Schema:
+        if schema.type is not SchemaType.STRUCT:
+            raise DataError("Cannot list fields on non-struct type")
         fields = tuple(
             Field(field.name, self._target(field.schema)) if field.name == self._name else field
             for field in schema.fields

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tests.spark.transforms.generated.parity import Parity
 
 _DOCUMENT = Path(__file__).parents[3] / "docs" / "transform-differences.md"
-_TRIALS = 6
+_TRIALS = 4
 
 
 @pytest.mark.parametrize("name", SHAPES)

@@ -56,6 +56,16 @@ def stage(name: str, config: dict[str, str], guard: Plugin | None = None, **how:
             "Cannot look up fields on non-struct type",
         ),
         (stage("ExtractField$Value", {"field": "none"}), PERSON, "Unknown field: none"),
+        (
+            stage("TimestampConverter$Value", {"target.type": "unix"}),
+            PERSON,
+            "Schema Schema{STRUCT} does not correspond to a known timestamp type format",
+        ),
+        (
+            stage("TimestampConverter$Value", {"target.type": "unix", "field": "name"}),
+            TEXT,
+            "Cannot list fields on non-struct type",
+        ),
     ],
 )
 def test_null_has_a_schema_in_a_source_only(
@@ -85,8 +95,9 @@ def test_dates_without_a_schema(parity: Parity) -> None:
     assert later["value"] == ["MAP", [[["STRING", "at"], ["DATE", f"{far}000"]]]]
 
 
-@pytest.mark.parametrize("guard", [None, HAS_A, TOMBSTONE])
-@pytest.mark.parametrize("negate", [False, True])
+@pytest.mark.parametrize(
+    ("guard", "negate"), [(None, False), (HAS_A, False), (HAS_A, True), (TOMBSTONE, True)]
+)
 def test_chains_without_a_schema(parity: Parity, guard: Plugin | None, negate: bool) -> None:
     stages = [
         stage("InsertField$Value", {"topic.field": "t"}),

@@ -35,11 +35,23 @@ class Difference:
 _SIDES: Final = ("key", "value")
 
 
+# What shows in a chain whether null has a schema, and which one.
+_OF_SCHEMA: Final = (
+    "Unknown field: ",
+    "Cannot list fields on non-struct type",
+    "Cannot look up fields on non-struct type",
+)
+
+
 def _null_schemas(trial: Trial, record: Record, theirs: Result, ours: Result) -> Pair:
-    del trial, record
+    del record
     for side in _SIDES:
         if theirs.get(side, "") is None and ours.get(side, "") is None:
             ours = {**ours, f"{side}_schema": theirs[f"{side}_schema"]}
+    failed, passed = (theirs, ours) if "error" in theirs else (ours, theirs)
+    asked = str(failed.get("error")).startswith(_OF_SCHEMA)
+    if len(trial.stages) > 1 and asked and any(passed.get(side, "") is None for side in _SIDES):
+        return theirs, theirs
     return theirs, ours
 
 
@@ -206,6 +218,45 @@ def _with_hoisted_map(field: str, side: str, theirs: Result, ours: Result) -> Re
     return {**ours, side: theirs[side], f"{side}_schema": theirs[f"{side}_schema"]}
 
 
+_DAY: Final = 86_400_000
+_LAST_MILLIS: Final = 2**63 - 1
+
+
+def _far_dates(trial: Trial, record: Record, theirs: Result, ours: Result) -> Pair:
+    del record
+    targets = {stage.transform.config.get("target.type") for stage in trial.stages}
+    if "Date" not in targets:
+        return theirs, ours
+    far: Result = {side: _nearer(theirs[side], ours.get(side)) for side in _SIDES if side in theirs}
+    return {**theirs, **far}, ours
+
+
+def _nearer(their: Any, our: Any) -> Any:
+    """Their data with our dates instead of those that an int of days can't tell."""
+    match their, our:
+        case ["DATE", str(text)], ["DATE", str()]:
+            days = int(text) // _DAY
+            # At the very end Java's own numbers don't suffice.
+            wrapped = (days + 2**31) % 2**32 - 2**31
+            same = our[1] == str(wrapped * _DAY) or abs(int(text)) > _LAST_MILLIS - 2 * _DAY
+            return our if abs(days) >= 2**31 and same else their
+        case list(), list() if len(their) == len(our):
+            return [_nearer(*pair) for pair in zip(their, our, strict=True)]
+    return their
+
+
+_TOO_FAR: Final = "Data without a schema can't hold a timestamp so far from 1970: "
+_MICROS_SUFFICE: Final = _LAST_MILLIS // 1000 - _DAY
+
+
+def _far_moments(trial: Trial, record: Record, theirs: Result, ours: Result) -> Pair:
+    del trial, record
+    refused, _, millis = str(ours.get("error")).partition(_TOO_FAR)
+    if not refused and millis and abs(int(millis)) > _MICROS_SUFFICE:
+        return theirs, theirs
+    return theirs, ours
+
+
 _NO_TIMESTAMP: Final = "Timestamp missing on record: "
 
 
@@ -277,6 +328,19 @@ DIFFERENCES: Final = (
         "HoistField puts a tombstone, too, into the struct of the records around it.",
         "Kafka Connect makes a map of it, as it has no schema. Rows of one frame have one type.",
         _hoisted_null,
+    ),
+    Difference(
+        "TimestampConverter makes of a moment that is more than 2,147,483,647 days from 1970 a Date"
+        " that is too near.",
+        "It is the one that Kafka Connect's converters, too, write for such a Date: Dates are kept"
+        " as days in an int. In between, Kafka Connect has objects that hold more.",
+        _far_dates,
+    ),
+    Difference(
+        "TimestampConverter refuses to put a moment that is more than 292,000 years from 1970 into"
+        " data without a schema.",
+        "It is a timestamp in a VARIANT there, and Spark counts its microseconds in a long.",
+        _far_moments,
     ),
     Difference(
         "TimestampRouter tells topic and partition of a record without a timestamp, and no more.",
