@@ -12,7 +12,6 @@ from typer.testing import CliRunner
 
 from penstock.broker import Broker, goals
 from penstock.broker.reset_files import to_csv
-from penstock.broker.times import duration_ms, moment_ms
 from penstock.cli.main import app
 from penstock.clock import Deadline
 from penstock.data.record import TopicPartition
@@ -28,6 +27,7 @@ from penstock.kafka.clients import GroupConsumer, NewRecord, TopicWriter
 from penstock.ports import free_port
 from penstock.testing.oracle import CONSUMER_GROUPS, run_tool
 from penstock.testing.waiting import eventually
+from penstock.times import duration_ms, moment_ms
 
 Unique = Callable[[str], str]
 START_MS = 1_700_000_000_000

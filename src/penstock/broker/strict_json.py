@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
-from penstock.broker.times import moment_ms
 from penstock.data.schema import DATE, TIMESTAMP, Schema, SchemaType, Struct
 from penstock.errors import BadRequestError, DataError
+from penstock.times import moment_ms
 
 _BITS: Final = {
     SchemaType.INT8: 8, SchemaType.INT16: 16, SchemaType.INT32: 32, SchemaType.INT64: 64,

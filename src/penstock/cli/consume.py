@@ -190,7 +190,7 @@ def _shape(
 
 def _start(offset: str, from_time: str, since: str, *, at_end: bool) -> Goal:
     from penstock.broker import goals
-    from penstock.broker.times import duration_ms, moment_ms
+    from penstock.times import duration_ms, moment_ms
 
     if from_time:
         return goals.to_time(moment_ms(from_time))

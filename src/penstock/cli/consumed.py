@@ -11,9 +11,9 @@ from typing import Final, Protocol
 
 from penstock.broker.forms import Decoder, Form, Shown
 from penstock.broker.kcat import compile_format
-from penstock.broker.times import shown_moment
 from penstock.errors import DataError
 from penstock.kafka.clients import RawRecord
+from penstock.times import shown_moment
 
 Decoders = tuple[Decoder, Decoder]
 _MEASURED: Final = 100

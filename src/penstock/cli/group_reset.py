@@ -133,7 +133,7 @@ def _one_of(goals: dict[str, Any]) -> tuple[str, Any]:
 
 def _goal(name: str, value: Any) -> Goal:
     from penstock.broker import goals
-    from penstock.broker.times import duration_ms, moment_ms
+    from penstock.times import duration_ms, moment_ms
 
     known: dict[str, Callable[[], Goal]] = {
         "--to-earliest": lambda: goals.to_earliest,
@@ -175,7 +175,7 @@ def _of_file(broker: Broker, file: Path, groups: Sequence[str], *, times: bool) 
 
 
 def _show_changes(changes: Sequence[Change], output: Output) -> None:
-    from penstock.broker.times import shown_moment
+    from penstock.times import shown_moment
 
     rows = [
         {

@@ -9,8 +9,9 @@ from typer.core import TyperGroup
 
 from penstock.cli.completion import topic_names
 from penstock.cli.connectors.used_topics import used
-from penstock.cli.kafka import Timeout, Yes, opened, pairs
+from penstock.cli.kafka import Timeout, Yes, opened
 from penstock.cli.output import say
+from penstock.cli.pairs import pairs
 from penstock.cli.shown import Output, OutputOption, show, show_document
 from penstock.cli.target import CommandConfig, ContextName, Servers
 

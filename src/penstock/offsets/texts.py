@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from penstock.broker.names import topic_partitions
-from penstock.broker.times import shown_moment
 from penstock.data.record import TopicPartition
 from penstock.errors import BadRequestError
 from penstock.offsets.models import Kind, Map, Move, same, sink_place
+from penstock.times import shown_moment
 
 
 def source_partition(text: str, known: Sequence[Map]) -> Map:

@@ -6,12 +6,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, Protocol
 
-from penstock.broker.times import shown_moment
 from penstock.data.record import TopicPartition
 from penstock.errors import BadRequestError
 from penstock.offsets.models import Held, Kind, Map, Move, same, sink_map, sink_place
 from penstock.offsets.texts import chosen, listed, shown_partition, source_partition
 from penstock.offsets.topic import Trail
+from penstock.times import shown_moment
 
 
 class Kafka(Protocol):

@@ -256,8 +256,8 @@ def rewind(
 
 
 def _moment(by: str | None, to: str | None, to_start: bool) -> int | None:
-    from penstock.broker.times import duration_ms, moment_ms
     from penstock.clock import SystemClock
+    from penstock.times import duration_ms, moment_ms
 
     if sum((by is not None, to is not None, to_start)) != 1:
         raise BadRequestError("give one of --by, --to and --to-start")

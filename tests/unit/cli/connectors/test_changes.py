@@ -92,8 +92,8 @@ def test_a_wait_tells_what_failed(cluster: Cluster, file: Path) -> None:
     [
         (["none.json"], "none.json"),
         (["x", "key"], "x"),
-        (["x", "key=1", "other"], "expected KEY=VALUE, got 'other'"),
-        (["x", "=1"], "expected KEY=VALUE"),
+        (["x", "key=1", "other"], "x needs KEY=VALUE, got 'other'"),
+        (["x", "=1"], "x needs KEY=VALUE"),
     ],
 )
 def test_wrong_arguments(cluster: Cluster, arguments: list[str], words: str) -> None:
