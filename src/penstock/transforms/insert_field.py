@@ -128,13 +128,12 @@ class InsertField(ColumnTransformation):
 
         present = part.column.isNotNull()
         try:
-            wrong = not_a_struct(schema, _PURPOSE)
+            if wrong := not_a_struct(schema, _PURPOSE):
+                raise DataError(wrong)
             fields = [*schema.fields, *(each.field for each in insertions)]
             result = copied_schema(schema, fields)
         except DataError as error:
-            wrong = str(error)
-        if wrong is not None:
-            return fail(envelope, present, wrong)
+            return fail(envelope, present, str(error))
         replace_null = self.config.replace_null_with_default
         columns = [
             (each.name, field_value(part.column, each, replace_null=replace_null))
