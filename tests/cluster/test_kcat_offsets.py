@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-import httpx
 import pytest
+from typer.testing import CliRunner
 
-from penstock.testing.connect import distributed_properties
+from penstock.cli.main import app
+from penstock.testing.databases import FreshDatabase
 from penstock.testing.waiting import eventually
 from penstock.testing.worker import PenstockWorker
+from tests.cluster import topics
 
 pytestmark = pytest.mark.timeout(500)
+
+KEYS_AND_PARTITIONS = r"Key:%k Partitions: %p \n"
+AS_JSON = r'{"Key": %k , "Payload": %s, "Partition": %p,  "Offset": %o }\n'
 
 
 def kcat(kafka: str, *arguments: str, stdin: str = "") -> str:
@@ -30,13 +36,7 @@ def kcat(kafka: str, *arguments: str, stdin: str = "") -> str:
     return result.stdout
 
 
-@pytest.fixture
-def worker(kafka: str, tmp_path: Path, unique: Callable[[str], str]) -> Iterator[PenstockWorker]:
-    with PenstockWorker(tmp_path / "w", distributed_properties(kafka, unique("g"))) as worker:
-        yield worker
-
-
-def test_offsets_are_read_and_reset_with_kcat(
+def test_offsets_are_read_and_reset_with_kcat_while_the_connector_is_deleted(
     kafka: str, tmp_path: Path, unique: Callable[[str], str], worker: PenstockWorker
 ) -> None:
     source, topic, name = tmp_path / "in.txt", unique("lines"), unique("source")
@@ -48,8 +48,7 @@ def test_offsets_are_read_and_reset_with_kcat(
         "topic": topic,
         "value.converter": "org.apache.kafka.connect.storage.StringConverter",
     }
-    answer = httpx.put(f"{worker.url}/connectors/{name}/config", json=config, timeout=30)
-    assert answer.status_code == httpx.codes.CREATED, answer.text
+    worker.rest.create_running(name, config)
 
     def stored() -> list[tuple[str, str, str]]:
         text = kcat(kafka, "-C", "-t", offsets, "-e", "-q", "-f", r"%k###%s###%p\n")
@@ -64,9 +63,149 @@ def test_offsets_are_read_and_reset_with_kcat(
     assert json.loads(value) == {"position": 8}
     assert lines() == ["one", "two"]
 
-    # Reset: stop the worker, write a tombstone for the key into its partition, start again.
-    worker.stop()
+    # Deleted and created again it goes on; with a tombstone for its key in between, from the start.
+    worker.rest.delete(name)
     tombstone = ("-t", offsets, "-P", "-Z", "-K###", "-p", partition)
     kcat(kafka, *tombstone, stdin=f"{key}###\n")
-    worker.start()
+    worker.rest.create_running(name, config)
     assert eventually(lines, lambda got: len(got) >= 4, seconds=150) == ["one", "two"] * 2
+
+
+class Desk:
+    """kcat and `penstock offsets`, side by side."""
+
+    def __init__(self, worker: PenstockWorker, kafka: str, state: Path) -> None:
+        self.kafka = kafka
+        self.topic = worker.properties["offset.storage.topic"]
+        self._where = ["--connect", worker.url, "--bootstrap-server", kafka]
+        self._where += ["--offset-topic", self.topic]
+        self._environ = {"XDG_STATE_HOME": str(state)}
+
+    def listed(self, form: str, name: str) -> list[str]:
+        """What `kafkacat -t connect-offsets -e -q -f…` has of a connector."""
+        text = kcat(self.kafka, "-C", "-t", self.topic, "-e", "-q", "-f", form)
+        return [line for line in text.splitlines() if f'"{name}"' in line]
+
+    def last(self, name: str) -> Any:
+        """The youngest line of the notes' second command."""
+        return json.loads(self.listed(AS_JSON, name)[-1])
+
+    def write(self, partition: str, line: str, *options: str) -> None:
+        """The notes' fourth command."""
+        kcat(self.kafka, "-t", self.topic, "-P", *options, "-p", partition, stdin=line + "\n")
+
+    def ours(self, *arguments: str) -> list[Any]:
+        command = ["offsets", *arguments, *self._where, "-o", "json"]
+        done = CliRunner(env=self._environ).invoke(app, command)
+        assert done.exit_code == 0, (done.output, done.exception)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def agree(self, name: str) -> Any:
+        """The offset, which both must show alike."""
+        line, (row,) = self.last(name), self.ours("show", name)
+        assert line["Key"] == [name, row["partition"]]
+        assert (line["Partition"], line["Offset"]) == (row["topic_partition"], row["topic_offset"])
+        assert line["Payload"] == row["offset"]
+        return row["offset"]
+
+
+@pytest.fixture
+def desk(worker: PenstockWorker, kafka: str, tmp_path: Path) -> Desk:
+    return Desk(worker, kafka, tmp_path / "state")
+
+
+def jdbc(database: FreshDatabase, topic: str, **keys: str) -> dict[str, str]:
+    return {
+        "connector.class": "io.confluent.connect.jdbc.JdbcSourceConnector",
+        **database.config,
+        "topic.prefix": topic,
+        "poll.interval.ms": "200",
+        "value.converter": "org.apache.kafka.connect.json.JsonConverter",
+        "value.converter.schemas.enable": "false",
+        **{name.replace("_", "."): value for name, value in keys.items()},
+    }
+
+
+def await_numbers(worker: PenstockWorker, kafka: str, topic: str, count: int) -> list[int]:
+    values = worker.rest.eventually(
+        lambda: topics.values(kafka, topic), lambda got: len(got) >= count, 60
+    )
+    return [json.loads(value or b"")["id"] for value in values]
+
+
+def test_the_lines_of_the_notes_before_and_after_our_commands(
+    worker: PenstockWorker,
+    kafka: str,
+    mariadb: FreshDatabase,
+    unique: Callable[[str], str],
+    desk: Desk,
+) -> None:
+    mariadb.sql(
+        "CREATE TABLE users (id INT PRIMARY KEY);INSERT INTO users SELECT seq FROM seq_1_to_5"
+    )
+    name, topic = unique("jdbc_src_1"), unique("users")
+    config = jdbc(mariadb, topic, mode="incrementing", query="SELECT id FROM users")
+    worker.rest.create_running(name, {**config, "incrementing.column.name": "id"})
+    await_numbers(worker, kafka, topic, 5)
+    worker.rest.await_offsets(name, bool)
+    mark = {"source_hash": desk.last(name)["Payload"].get("source_hash")}
+    assert {**desk.agree(name), **mark} == {"incrementing": 5, **mark}
+    (place,) = set(desk.listed(KEYS_AND_PARTITIONS, name))
+    partition = place.split()[-1]
+    key = place.removeprefix("Key:").split(" Partitions:")[0]
+    assert key == f'["{name}",{{"query":"query"}}]'
+
+    # Ours, then as kcat shows it: the same key in the same partition, by either way.
+    for via, number in (("rest", 3), ("topic", 4)):
+        desk.ours("set", name, "--offset", f"incrementing={number}", "--via", via, "--yes")
+        assert set(desk.listed(KEYS_AND_PARTITIONS, name)) == {place}
+        wanted = [*range(1, 6), *range(4, 6), *([5] if via == "topic" else [])]
+        assert await_numbers(worker, kafka, topic, len(wanted)) == wanted
+        worker.rest.await_offsets(name, lambda now: now[0]["offset"]["incrementing"] == 5)
+
+    # kcat's, then as ours shows it; and the connector goes on from there.
+    worker.rest.stop(name)
+    desk.write(partition, f'{key}#{{"incrementing":2}}', "-K#")
+    assert desk.agree(name) == {"incrementing": 2}
+    raw = kcat(kafka, "-C", "-t", desk.topic, "-e", "-q", "-K###").splitlines()
+    assert f'{key}###{{"incrementing":2}}' in raw
+    worker.rest.resume(name)
+    assert await_numbers(worker, kafka, topic, 11)[8:] == [3, 4, 5]
+    worker.rest.await_offsets(name, lambda now: now[0]["offset"]["incrementing"] == 5)
+
+    # A tombstone of either: kcat's line is no JSON then, ours is.
+    worker.rest.stop(name)
+    desk.ours("reset", name, "--via", "topic", "--yes")
+    assert '"Payload": ,' in desk.listed(AS_JSON, name)[-1]
+    assert desk.ours("show", name)[0]["offset"] is None
+    desk.ours("undo", name, "--via", "topic", "--yes")
+    assert desk.agree(name)["incrementing"] == 5
+    desk.write(partition, f"{key}###", "-Z", "-K###")
+    assert desk.ours("show", name)[0]["offset"] is None
+    worker.rest.resume(name)
+    assert await_numbers(worker, kafka, topic, 16)[11:] == [1, 2, 3, 4, 5]
+
+
+def test_a_source_with_times_is_rewound_by_them(
+    worker: PenstockWorker,
+    kafka: str,
+    mariadb: FreshDatabase,
+    unique: Callable[[str], str],
+    desk: Desk,
+) -> None:
+    mariadb.sql(
+        "CREATE TABLE log (id INT PRIMARY KEY, at DATETIME(3) NOT NULL);"
+        "INSERT INTO log VALUES (1, '2022-11-29 05:00'), (2, '2022-11-29 05:30'),"
+        " (3, '2022-11-29 05:59:55.817')"
+    )
+    name, topic = unique("jdbc_src_3"), unique("log")
+    config = jdbc(mariadb, topic, mode="timestamp", query="SELECT id, at FROM log")
+    worker.rest.create_running(name, {**config, "timestamp.column.name": "at"})
+    await_numbers(worker, kafka, topic, 3)
+    worker.rest.await_offsets(name, bool)
+    assert desk.agree(name)["timestamp"] == 1669701595817
+    assert desk.agree(name)["timestamp_nanos"] == 817000000
+    (move,) = desk.ours("rewind", name, "--to", "2022-11-29T05:30", "--yes")
+    assert move["after"]["timestamp"] == 1669699799999
+    assert move["read_again"] == "since 2022-11-29T05:29:59.999Z"
+    assert await_numbers(worker, kafka, topic, 5) == [1, 2, 3, 2, 3]

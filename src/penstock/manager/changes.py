@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from penstock.manager.applying import Report
 
 DEFAULT_PROJECT: Final = "default"
+TAKES_OVER: Final = "nobody manages it yet: this change takes it over"
 
 
 class Action(StrEnum):
@@ -215,7 +216,7 @@ class _Comparison:
     def _creation(self, wanted: Connector) -> Change:
         keys = tuple(self._differences({}, wanted.config, wanted.config, ()))
         config = {**wanted.config, MARKER: self.project}
-        return Change(wanted.name, Action.CREATE, config, keys, wanted.target, wanted)
+        return Change(wanted.name, Action.CREATE, config, keys, wanted.initial, wanted)
 
     def _comparison(self, wanted: Connector, running: Running) -> Change:
         old = running.own_config
@@ -271,8 +272,8 @@ class _Comparison:
     def _notes(
         self, running: Running, new: Mapping[str, str], *, changes: bool, adopts: bool
     ) -> Iterator[str]:
-        if running.project is None and not changes and not adopts:
-            yield "not managed: --adopt takes it over"
+        if running.project is None and not adopts:
+            yield TAKES_OVER if changes else "not managed: --adopt takes it over"
         blind = [
             key
             for key, text in new.items()

@@ -40,12 +40,16 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Connector:
-    """A connector that is wanted. Without a state, the one it has is left alone."""
+    """A connector that is wanted. Without a state, the one it has is left alone.
+
+    With `initial_only`, the state counts when it is created, and is left alone later.
+    """
 
     name: str
     config: Mapping[str, str]
     state: Wanted | str | None = None
     origin: Origin | None = field(default=None, compare=False)
+    initial_only: bool = False
 
     def __post_init__(self) -> None:
         """Raises ConfigError for a state there is not."""
@@ -53,9 +57,14 @@ class Connector:
             raise ConfigError(f"the state is {self.state!r}; it must be one of {', '.join(Wanted)}")
 
     @property
-    def target(self) -> Wanted | None:
-        """The state it is to have."""
+    def initial(self) -> Wanted | None:
+        """The state it is to be created in."""
         return None if self.state is None else Wanted(self.state.lower())
+
+    @property
+    def target(self) -> Wanted | None:
+        """The state it is to have and to keep."""
+        return None if self.initial_only else self.initial
 
     @property
     def plugin(self) -> str:

@@ -17,7 +17,9 @@ from penstock.manager.connector import MARKER, NAME, Connector, Origin, Problem,
 from penstock.manager.nodes import Entry, Items, Node, Scalar, Table
 
 _CONFIG: Final = "config"
-_STATES: Final = ("state", "initial_state")
+# Connect's own key: the state of a new connector. Ours is the state that it should have.
+_INITIAL: Final = "initial_state"
+_STATES: Final = ("state", _INITIAL)
 # GET /connectors/{name} answers with these too, and people keep such answers as files.
 _ANSWERED: Final = ("tasks", "type")
 _ENVELOPE: Final = (NAME, _CONFIG, *_STATES, *_ANSWERED)
@@ -123,7 +125,8 @@ class Form:
         if not envelope:
             self._refuse_bare_state(table, name)
         lines, config = self._config(body, name)
-        yield Connector(name, config, state, Origin(self.file, place, lines))
+        initial = envelope and table.find(_INITIAL) is not None
+        yield Connector(name, config, state, Origin(self.file, place, lines), initial)
 
     def _name(self, table: Table, body: Table, name: str | None) -> str | None:
         found = name
@@ -184,7 +187,7 @@ class Form:
         entries = {**self._defaults, **{entry.key: entry for entry in body}}
         texts = {key: self._text(entry, name) for key, entry in entries.items() if key != NAME}
         if MARKER in texts:
-            told = "is written by Penstock; choose the project with --project"
+            told = "is written by Penstock: leave it out (--project chooses its value)"
             self._refuse(told, entries[MARKER].line, name, MARKER)
         lines = {key: entry.line for key, entry in entries.items()}
         return lines, {key: text for key, text in texts.items() if text is not None}

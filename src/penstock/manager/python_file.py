@@ -162,7 +162,7 @@ def _entry(key: Any, value: Any, line: int) -> Entry:
 def _envelope(connector: Connector, line: int) -> Table:
     parts = {"name": connector.name, "config": connector.config}
     if connector.state is not None:
-        parts["state"] = str(connector.state)
+        parts["initial_state" if connector.initial_only else "state"] = str(connector.state)
     return Table(line, [_entry(key, value, line) for key, value in parts.items()])
 
 

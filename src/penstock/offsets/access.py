@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from penstock.client import Client
 from penstock.errors import NotFoundError, SetupError
@@ -11,6 +12,8 @@ from penstock.offsets.models import Kind, Via
 from penstock.offsets.subject import Subject, sink_group
 from penstock.offsets.ways import GroupWay, RestWay, TopicWay, UnsupportedError, Way
 from penstock.offsets.wishes import Situation
+
+_MANY: Final = 3
 
 
 class Access:
@@ -48,6 +51,16 @@ class Access:
             if self.via is Via.REST or self._side is None:
                 raise
         return self._left_of(name)
+
+    def subjects(self, names: Sequence[str]) -> list[Subject]:
+        """Many of them, with one question where that will do."""
+        if len(names) < _MANY:
+            return [self.subject(name) for name in names]
+        infos = self.client.infos()
+        return [
+            Subject.of(infos[name], self._topic) if name in infos else self.subject(name)
+            for name in names
+        ]
 
     def _left_of(self, name: str) -> Subject:
         side, group = self.kafka(), sink_group(name)

@@ -71,7 +71,7 @@ class Journal:
         try:
             document = json.loads(file.read_text(encoding="utf-8"))
             return [Entry.of(each) for each in document["entries"]]
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return []
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise StorageError(
@@ -119,6 +119,6 @@ class Journal:
             replace_file(file, json.dumps(document, ensure_ascii=False).encode())
         except OSError as error:
             raise StorageError(
-                f"the change can't be remembered, so nothing was changed: {error}; set"
-                " XDG_STATE_HOME to a directory that can be written to"
+                f"changes of offsets can't be remembered: {error}; set XDG_STATE_HOME to a"
+                " directory that can be written to"
             ) from error

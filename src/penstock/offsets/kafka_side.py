@@ -47,6 +47,19 @@ class KafkaSide:
         """A topic with offsets of sources."""
         return OffsetTopic(self.admin, self.properties, name, self.seconds)
 
+    def edges(self, places: Collection[TopicPartition]) -> Mapping[TopicPartition, tuple[int, int]]:
+        """First offset, and the one after the last, of the partitions that exist."""
+        deadline = Deadline.after(self.seconds)
+        topics = self.admin.topics({place.topic for place in places}, deadline)
+        there = [
+            place
+            for place in places
+            if place.topic in topics and place.partition < topics[place.topic].partitions
+        ]
+        starts = self.admin.offsets(there, Edge.EARLIEST, deadline)
+        ends = self.admin.offsets(there, Edge.LATEST, deadline)
+        return {place: (starts[place], ends[place]) for place in there}
+
     def close(self) -> None:
         """Let the connections go."""
         self.admin.close()
@@ -72,16 +85,7 @@ class ConnectorKafka:
 
     def edges(self, places: Collection[TopicPartition]) -> Mapping[TopicPartition, tuple[int, int]]:
         """First offset, and the one after the last, of the partitions that exist."""
-        deadline = Deadline.after(self._side.seconds)
-        topics = self._side.admin.topics({place.topic for place in places}, deadline)
-        there = [
-            place
-            for place in places
-            if place.topic in topics and place.partition < topics[place.topic].partitions
-        ]
-        starts = self._side.admin.offsets(there, Edge.EARLIEST, deadline)
-        ends = self._side.admin.offsets(there, Edge.LATEST, deadline)
-        return {place: (starts[place], ends[place]) for place in there}
+        return self._side.edges(places)
 
     def at(
         self, places: Collection[TopicPartition], moment: int

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Self
 
 from penstock.client import Client
 from penstock.clock import Clock, SystemClock
-from penstock.errors import BadRequestError, NotFoundError
+from penstock.errors import NotFoundError
 from penstock.offsets.access import Access
 from penstock.offsets.changing import Changing
 from penstock.offsets.halt import STOPPED, state_of
 from penstock.offsets.journal import Entry, Journal
-from penstock.offsets.kafka_side import ConnectorKafka
-from penstock.offsets.models import Held, Kind, Move, Outcome, Via, same, sink_place
-from penstock.offsets.subject import Subject
-from penstock.offsets.topic import Trail
-from penstock.offsets.ways import RestWay, UnsupportedError
+from penstock.offsets.models import Held, Kind, Move, Outcome, Via
+from penstock.offsets.showing import Showing, Shown
 from penstock.offsets.wishes import Wish, put_back
 
 DEFAULT_TOPIC: Final = "connect-offsets"
 _SECONDS: Final = 60.0
-#: Enough for what a connector stores between two questions of ours.
-_RECENT: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,87 +98,25 @@ class Offsets:
 
     # ------------------------------------------------------------------------------- showing
 
-    def kind(self, name: str) -> Kind:
-        """Whether it is a source or a sink."""
-        return self._access.subject(name).kind
-
     def show(self, name: str) -> list[Held]:
         """What is stored for a connector, with what Kafka knows of it if it can be asked.
 
         Raises:
             NotFoundError: there is neither such a connector nor anything of it in Kafka.
         """
-        subject = self._access.subject(name)
-        if subject.kind is Kind.SINK:
-            return self._with_ends(subject, self._access.way(subject).read())
-        told = self._told_by_rest(subject)
-        trails = self._trails(subject, needed=told is None)
-        if told is None:
-            return [_of_topic(trail) for trail in trails or ()]
-        return told if trails is None else self._merged(subject, told, trails)
+        return [shown.held for shown in self.show_many([name])]
 
-    def history(self, name: str, count: int) -> list[Held]:
-        """The last offsets of each source partition that the topic still holds, newest first.
+    def show_many(self, names: Sequence[str], history: int = 0) -> list[Shown]:
+        """The same for many connectors, in the order of their names here.
+
+        With `history`, the last offsets of each source partition that the topic still holds, the
+        newest first.
 
         Raises:
-            BadRequestError: it is a sink.
-            SetupError: Kafka can't be asked.
+            BadRequestError: a sink has no history.
+            SetupError: Kafka can't be asked for a history.
         """
-        subject = self._access.subject(name)
-        if subject.kind is Kind.SINK:
-            raise BadRequestError(f"{name} is a sink: Kafka keeps no history of its offsets")
-        topic = self._access.kafka().topic(subject.topic)
-        return [
-            Held(each.partition, each.offset, each.place)
-            for trail in topic.trails([name], keep=count)[name]
-            for each in trail.history
-        ]
-
-    def _told_by_rest(self, subject: Subject) -> list[Held] | None:
-        if not subject.exists or self._access.via is Via.TOPIC:
-            return None
-        try:
-            return RestWay(self._client, subject.name, subject.kind).read()
-        except UnsupportedError:
-            if not self._access.can_go_round:
-                raise
-            return None
-
-    def _trails(self, subject: Subject, *, needed: bool) -> list[Trail] | None:
-        if self._access.via is Via.REST:
-            return None
-        side = self._access.kafka() if needed else self._access.kafka_or_note()
-        if side is None:
-            return None
-        try:
-            return side.topic(subject.topic).trails([subject.name], keep=_RECENT)[subject.name]
-        except NotFoundError as error:
-            if needed:
-                raise
-            self._access.note(str(error))
-            return None
-
-    def _merged(
-        self, subject: Subject, told: Sequence[Held], trails: Sequence[Trail]
-    ) -> list[Held]:
-        found, fits = merged(told, trails)
-        if not fits:
-            self._access.note(
-                f"topic {subject.topic} holds other offsets of {subject.name} than its worker: is"
-                " it the worker's offset.storage.topic?"
-            )
-        return found
-
-    def _with_ends(self, subject: Subject, held: list[Held]) -> list[Held]:
-        side = None if self._access.via is Via.REST else self._access.kafka_or_note()
-        if side is None:
-            return held
-        places = [sink_place(each.partition) for each in held]
-        edges = ConnectorKafka(side, subject.topic, subject.name).edges(places)
-        return [
-            replace(each, end=edges[place][1]) if place in edges else each
-            for each, place in zip(held, places, strict=True)
-        ]
+        return Showing(self._access).run(names, history)
 
     # ------------------------------------------------------------------------------ changing
 
@@ -250,33 +183,3 @@ class Offsets:
 
     def _changing(self, name: str) -> Changing:
         return Changing(self._access, self._journal, name)
-
-
-def merged(told: Sequence[Held], trails: Sequence[Trail]) -> tuple[list[Held], bool]:
-    """What the worker says, with the places in the topic; and whether the two fit.
-
-    A connector that runs may have stored more since the worker was asked; then the topic is right.
-    """
-    found: list[Held] = []
-    fits = True
-    left = list(told)
-    for trail in trails:
-        mine = next((each for each in left if same(each.partition, trail.latest.partition)), None)
-        left = [each for each in left if each is not mine]
-        if _fits(mine, trail):
-            found.append(_of_topic(trail))
-        else:
-            fits = False
-            found += [] if mine is None else [mine]
-    return [*found, *left], fits and not left
-
-
-def _fits(mine: Held | None, trail: Trail) -> bool:
-    if mine is None:  # The API leaves out what was reset.
-        return trail.latest.offset is None
-    return any(same(mine.offset, each.offset) for each in trail.history)
-
-
-def _of_topic(trail: Trail) -> Held:
-    latest = trail.latest
-    return Held(latest.partition, latest.offset, latest.place)

@@ -132,6 +132,20 @@ def test_states(want: str | None, state: str, tasks: tuple[str, ...], action: Ac
     assert one(compare(wanted(Connector("a", SOURCE, want)), there)).action is action
 
 
+def test_an_initial_state_is_not_restored() -> None:
+    files = wanted(Connector("a", SOURCE, "paused", initial_only=True))
+    assert one(compare(files, cluster())).state is Wanted.PAUSED
+    there = cluster(Running("a", {**SOURCE, **MINE}, "RUNNING"))
+    assert one(compare(files, there)).action is Action.UNCHANGED
+
+
+def test_what_nobody_manages_is_taken_over_with_a_note() -> None:
+    there = cluster(Running("a", {**SOURCE, "topic": "u"}, "RUNNING"))
+    change = one(compare(wanted(Connector("a", SOURCE)), there))
+    assert change.note == "nobody manages it yet: this change takes it over"
+    assert change.config[MARKER] == "default"
+
+
 def test_steps_are_in_a_safe_order() -> None:
     files = wanted(
         Connector("new-sink", SINK),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -49,7 +49,6 @@ CONFIG = {"connector.class": "FileStreamSource", "topic": "lines"}
         ({"config": {**CONFIG, "name": "a"}}, None),
         ({"name": "a", **CONFIG}, None),
         ([{"name": "a", **CONFIG}], None),
-        ({"name": "a", "config": CONFIG, "initial_state": "PAUSED"}, Wanted.PAUSED),
         ({"name": "a", "config": CONFIG, "state": "stopped"}, Wanted.STOPPED),
         ({"name": "a", "config": CONFIG, "tasks": [], "type": "source"}, None),
         ({"connectors": {"a": CONFIG}}, None),
@@ -59,6 +58,16 @@ CONFIG = {"connector.class": "FileStreamSource", "topic": "lines"}
 def test_forms_of_json(write: Write, document: object, state: Wanted | None) -> None:
     [found] = manager.load(write("a.json", json.dumps(document))).values()
     assert found == Connector("a", CONFIG, state)
+
+
+def test_connect_s_initial_state_is_for_new_connectors_only(write: Write) -> None:
+    document = {"name": "a", "config": CONFIG, "initial_state": "PAUSED"}
+    [found] = manager.load(write("a.json", json.dumps(document))).values()
+    assert found == Connector("a", CONFIG, Wanted.PAUSED, initial_only=True)
+    assert (found.initial, found.target) == (Wanted.PAUSED, None)
+    made = "Connector('a', {'connector.class': 'X'}, 'paused', initial_only=True)"
+    text = f"from penstock.manager import Connector\nconnectors = [{made}]"
+    assert manager.load(write("a.py", text))["a"].initial_only
 
 
 def test_numbers_and_booleans_stay_as_they_are_written(write: Write) -> None:
@@ -249,6 +258,29 @@ def test_directories_are_read_recursively_and_hidden_files_are_not(
     assert list(manager.load(tmp_path)) == ["b.json", "deep/er/a.json"]
     assert len(manager.load([tmp_path, tmp_path / "b.json"])) == 2
     assert list(manager.load(tmp_path / "_d.json")) == ["_d.json"]
+
+
+def test_links_are_followed_and_what_can_t_be_read_is_an_error(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("shared/a.json", '{"name": "a", "connector.class": "X"}')
+    write("team/b.json", '{"name": "b", "connector.class": "X"}')
+    (tmp_path / "team/linked").symlink_to(tmp_path / "shared")
+    (tmp_path / "team/loop").symlink_to(tmp_path / "team")
+    assert list(manager.load(tmp_path / "team")) == ["b", "a"]
+    (tmp_path / "team/gone.json").symlink_to(tmp_path / "none.json")
+    assert problems(tmp_path / "team", tmp_path) == [
+        "team/gone.json: can't be read: No such file or directory"
+    ]
+    real = Path.iterdir
+
+    def refused(path: Path) -> Iterator[Path]:
+        if path.name == "linked":
+            raise PermissionError(13, "Permission denied")
+        return real(path)
+
+    monkeypatch.setattr(Path, "iterdir", refused)
+    assert "team/linked: can't be read: Permission denied" in problems(tmp_path / "team", tmp_path)
 
 
 def test_a_directory_without_files_is_no_wish_for_an_empty_cluster(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from penstock.cli.target import CommandConfig, Connect, ContextName, Servers, Ta
 from penstock.errors import BadRequestError
 
 if TYPE_CHECKING:
-    from penstock.offsets import Held, Kind, Offsets, Outcome, Plan, Wish
+    from penstock.offsets import Kind, Offsets, Outcome, Plan, Wish
 
 _EXAMPLES = """\b
 Examples:
@@ -143,14 +143,10 @@ def show(
     from penstock.cli.offsets.shown import show_held
 
     place = _place(connect, context, servers, command_config, via, offset_topic, timeout)
-    rows: list[tuple[str, Kind, Held]] = []
     with place.offsets() as offsets:
-        for name in place.names(names):
-            kind = offsets.kind(name)
-            found = offsets.history(name, history) if history else offsets.show(name)
-            rows += [(name, kind, held) for held in found]
+        found = offsets.show_many(place.names(names), history)
         _notes(offsets)
-    show_held(rows, output)
+    show_held(found, output)
 
 
 @app.command("set")

@@ -9,17 +9,18 @@ from typing import Any
 from penstock.broker.times import shown_moment
 from penstock.cli.output import out, say
 from penstock.cli.shown import Output, show, show_document
-from penstock.offsets import Entry, Held, Kind, Move
+from penstock.offsets import Entry, Kind, Move, Shown
 from penstock.offsets.texts import read_again, shown_offset, shown_partition
 
 _COLUMNS = ("connector", "type", "partition", "offset", "end", "lag", "in_topic", "written")
 
 
-def held_row(connector: str, kind: Kind, held: Held) -> dict[str, Any]:
+def held_row(shown: Shown) -> dict[str, Any]:
     """All that is known, for scripts. An offset that is not there is null."""
+    held = shown.held
     row: dict[str, Any] = {
-        "connector": connector,
-        "type": kind.value,
+        "connector": shown.connector,
+        "type": shown.kind.value,
         "partition": dict(held.partition),
         "offset": None if held.offset is None else dict(held.offset),
     }
@@ -32,22 +33,23 @@ def held_row(connector: str, kind: Kind, held: Held) -> dict[str, Any]:
     return row
 
 
-def show_held(rows: Sequence[tuple[str, Kind, Held]], output: Output) -> None:
+def show_held(rows: Sequence[Shown], output: Output) -> None:
     """Offsets of connectors; as JSON one object on each line, as kcat's format option is used."""
     if output is Output.JSON:
-        _lines(held_row(*row) for row in rows)
+        _lines(map(held_row, rows))
     elif output is Output.YAML:
-        show_document([held_row(*row) for row in rows], output)
+        show_document(list(map(held_row, rows)), output)
     elif rows:
-        _table([_for_people(*row) for row in rows])
+        _table(list(map(_for_people, rows)))
     else:
         say("There are no offsets.")
 
 
-def _for_people(connector: str, kind: Kind, held: Held) -> dict[str, Any]:
+def _for_people(shown: Shown) -> dict[str, Any]:
+    kind, held = shown.kind, shown.held
     place = held.place
     return {
-        "connector": connector,
+        "connector": shown.connector,
         "type": kind.value,
         "partition": shown_partition(kind, held.partition),
         "offset": shown_offset(kind, held.offset),

@@ -248,6 +248,15 @@ def test_a_query_with_a_join(database: FreshDatabase, world: World) -> None:
         assert made.read() == [{"n": 4}]
 
 
+def test_a_query_with_times_that_the_database_converts(
+    mariadb: FreshDatabase, world: World
+) -> None:
+    mariadb.sql("CREATE TABLE t (id INT PRIMARY KEY, at DATETIME(3) NOT NULL)")
+    mariadb.sql("INSERT INTO t VALUES (1, '2020-01-01'), (2, '2020-01-02 03:04:05.678')")
+    with source(world, {**mariadb.config, **BY_TIME, "query": "SELECT id, at FROM t"}) as made:
+        assert made.read() == [{"id": 1, "at": 1577836800000}, {"id": 2, "at": 1577934245678}]
+
+
 def test_nothing_new_costs_three_calls(
     mariadb: FreshDatabase, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,6 +11,7 @@ from penstock.api.connector import PartitionKey
 from penstock.api.source import FrameSourceTask, SourceBatch, SourceContext
 from penstock.connectors.jdbc.database import Database
 from penstock.connectors.jdbc.source.positions import (
+    QUERY_NAME,
     QUERY_PARTITION,
     SOURCE_MARK,
     older_partitions,
@@ -146,7 +147,7 @@ class JdbcSourceTask(FrameSourceTask):
         if config.row_source:
             query = config.row_source.strip().rstrip(";")
             mark = source_mark(self._settings.database, query)
-            source = f"({query}) penstock_query"
+            source = f"({query}) {QUERY_NAME}"
             return [Target(source, config.topic_prefix, QUERY_PARTITION, mark=mark)]
         return [self._table_target(table) for table in self._tables]
 
