@@ -68,9 +68,11 @@ def whole_cycle(client: Client, name: str, topic: str, folder: Path) -> None:
     eventually(lambda: client.offsets(name).offsets != (), seconds=SECONDS)
     client.reset_topics(name)
     client.pause(name)
-    await_states(client, name, "PAUSED", "PAUSED")
+    client.wait(name, "PAUSED", SECONDS)
+    assert states(client, name) == ["PAUSED", "PAUSED"]
     client.resume(name)
-    await_states(client, name, "RUNNING", "RUNNING")
+    client.wait(name)
+    assert states(client, name) == ["RUNNING", "RUNNING"]
     assert client.restart(name) is None
     await_states(client, name, "RUNNING", "RUNNING")
     restarted = client.restart(name, include_tasks=True)

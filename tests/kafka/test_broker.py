@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from penstock.broker import Broker, goals
-from penstock.broker.reset_files import to_csv
+from penstock.broker.reset_files import from_csv, to_csv
 from penstock.broker.times import duration_ms, moment_ms
 from penstock.cli.main import app
 from penstock.clock import Deadline
@@ -308,7 +308,7 @@ def test_what_a_reset_refuses(arguments: tuple[str, ...], problem: str, unique: 
 
 
 def test_resets_are_those_of_kafkas_own_tool(
-    kafka: str, broker: Broker, orders: str, unique: Unique
+    kafka: str, broker: Broker, orders: str, unique: Unique, tmp_path: Path
 ) -> None:
     """The plan of each option, beyond the ends too, and with a partition nothing is known of."""
     group = unique("g")
@@ -345,3 +345,18 @@ def test_resets_are_those_of_kafkas_own_tool(
     for (options, goal, topic), lines in zip(asked, expected, strict=True):
         assert lines, options
         assert ours(goal, topic) == lines, options
+    # Files go both ways.
+    file = tmp_path / "offsets.csv"
+    file.write_text(to_csv(broker.resets.plan(group, goals.to_offset(3), [f"{orders}:0,1"])))
+    common = ("--bootstrap-server", kafka, "--group", group, "--reset-offsets")
+    done = run_tool(CONSUMER_GROUPS, [*common, "--from-file", str(file), "--export", "--execute"])
+    assert set(broker.groups.offsets(group).values()) == {3}, done.stderr
+    exported = from_csv(done.stdout, [group], "its output")
+    assert exported == {group: broker.groups.offsets(group)}
+    described = run_tool(CONSUMER_GROUPS, [*common[:4], "--describe"]).stdout
+    rows = [line.split()[1:6] for line in described.splitlines() if line.startswith(group)]
+    ours_now = broker.groups.describe(group).partitions
+    assert sorted(rows) == [
+        [each.topic, str(each.partition), str(each.current), str(each.end), str(each.lag)]
+        for each in ours_now
+    ]

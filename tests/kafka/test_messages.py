@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -22,7 +23,15 @@ from penstock import broker as shell
 from penstock.broker import Broker, NewRecord, to_last, to_latest, to_offset, to_time
 from penstock.cli.main import app
 from penstock.data.record import TopicPartition
-from penstock.errors import ConfigError, DataError, NotFoundError, PenstockError
+from penstock.errors import (
+    ConfigError,
+    DataError,
+    DeadlineExceededError,
+    NotFoundError,
+    PenstockError,
+)
+from penstock.kafka.clients import TopicWriter
+from penstock.ports import free_port
 from penstock.process import Child
 from penstock.testing.registry import SchemaRegistry
 from penstock.testing.waiting import eventually
@@ -124,19 +133,31 @@ def test_following_goes_on_at_the_end(broker: Broker, numbers: str) -> None:
     records.close()
 
 
+@pytest.mark.parametrize("group", ["", "billing"])
 def test_the_command_follows_until_it_is_interrupted(
-    kafka: str, broker: Broker, topic: str, tmp_path: Path
+    kafka: str, broker: Broker, topic: str, tmp_path: Path, unique: Unique, group: str
 ) -> None:
-    out = tmp_path / "out"
+    out, name = tmp_path / "out", unique(group)
     command = [sys.executable, "-m", "penstock", "consume", topic, "-F", "-o", "raw", "-b", kafka]
+    command += ["--group", name] if group else []
     with Child("penstock consume", command, log=out) as child:
 
         def arrived() -> bool:
-            broker.messages.write(topic, [NewRecord(topic, None, b"news")])
+            broker.messages.write(topic, [NewRecord(topic, None, b"news", partition=0)])
             return "news" in out.read_text()
 
         eventually(arrived)
-        assert child.running
+        child.signal(signal.SIGINT)
+        assert child.wait(30)
+        assert child.exit_code == 130
+    lines = out.read_text().splitlines()
+    assert set(lines) == {"news"}
+    if group:
+        # What was shown is committed, so the next one goes on behind it.
+        end = broker.topics.describe(topic).partitions[0].end
+        rest = len(list(broker.messages.read_as(name, topic)))
+        assert broker.groups.offsets(name)[TopicPartition(topic, 0)] == end
+        assert rest + len(lines) <= (end or 0)
 
 
 def test_a_group_reads_on_where_it_stopped(broker: Broker, numbers: str, unique: Unique) -> None:
@@ -302,6 +323,22 @@ def test_more_records_than_the_client_holds_are_written(broker: Broker, topic: s
     assert (written.count, written.last) == (count, count - 1)
     values = [each.value for each in broker.messages.read(topic)]
     assert values == [b"%d" % n for n in range(count)]
+
+
+def test_what_stood_before_a_record_that_is_too_large_is_written(
+    broker: Broker, topic: str
+) -> None:
+    records = [NewRecord(topic, None, b"x" * size, partition=0) for size in (1, 3_000_000, 2)]
+    with pytest.raises(PenstockError, match=f"writing to topic {topic}: MSG_SIZE_TOO_LARGE"):
+        broker.messages.write(topic, records)
+    assert [each.value for each in broker.messages.read(topic)] == [b"x"]
+
+
+def test_a_cluster_that_is_away_is_not_waited_for_without_end() -> None:
+    writer = TopicWriter({"bootstrap.servers": f"127.0.0.1:{free_port()}"})
+    with pytest.raises(DeadlineExceededError, match="ran out of time while writing to topic t"):
+        writer.stream([NewRecord("t", None, b"x")], 1.0)
+    writer.close()
 
 
 # --------------------------------------------------------------------------------------- kcat

@@ -44,7 +44,14 @@ class Transformation(Plugin, ABC):
 
 
 class ColumnTransformation(Transformation, ABC):
-    """A transformation as column expressions."""
+    """A transformation as column expressions.
+
+    Class attributes:
+        takes_opened: whether columns() takes maps without a schema also as opened ones, and may
+            give such: then a chain of transformations need not close and open them at each step.
+    """
+
+    takes_opened: ClassVar[bool] = False
 
     @abstractmethod
     def columns(self, envelope: Envelope) -> Envelope | Sequence[Envelope]:

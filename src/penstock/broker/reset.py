@@ -157,20 +157,15 @@ class Resets:
 
     def _named(self, topics: Sequence[str]) -> Partitions:
         chosen = [topic_partitions(text) for text in topics]
-        edges = self._groups.edges(topic for topic, _ in chosen)
-        found: dict[TopicPartition, Edges] = {}
+        states = self._admin.topic_states([topic for topic, _ in chosen], self._deadline())
+        wanted: set[TopicPartition] = set()
         for topic, numbers in chosen:
-            of_topic = {each: at for each, at in edges.items() if each.topic == topic}
-            if not of_topic:
+            if topic not in states:
                 raise NotFoundError(f"there is no topic {topic}")
-            wanted = (
-                of_topic
-                if numbers is None
-                else {TopicPartition(topic, number) for number in numbers}
-            )
-            _check_known(wanted, of_topic)
-            found |= {each: edges[each] for each in wanted}
-        return found
+            if numbers is None:
+                numbers = tuple(each.number for each in states[topic].partitions)
+            wanted |= {TopicPartition(topic, number) for number in numbers}
+        return self._existing(wanted)
 
     def _existing(self, partitions: Iterable[TopicPartition]) -> Partitions:
         wanted = set(partitions)

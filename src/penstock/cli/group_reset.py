@@ -19,8 +19,20 @@ if TYPE_CHECKING:
     from penstock.broker import Broker, Change, Goal
 
 
+RESETS = """\b
+Examples:
+  penstock groups reset connect-orders-sink --topic orders --to-earliest
+                                                          what would be read again
+  penstock groups reset connect-orders-sink --topic orders --to-earliest --execute
+  penstock groups reset billing --topic orders:0,2 --by-duration PT2H --execute
+  penstock groups reset billing audit --all-topics --to-datetime 2026-03-01T00:00:00.000
+  penstock groups reset billing --all-topics --to-current --export > before.csv
+  penstock groups reset billing --from-file before.csv --execute
+"""
+
+
 def reset(
-    groups: Annotated[list[str], typer.Argument(metavar="GROUP...", autocompletion=group_names)],
+    groups: Annotated[list[str], typer.Argument(metavar="GROUP", autocompletion=group_names)],
     topic: Annotated[
         list[str] | None,
         typer.Option(

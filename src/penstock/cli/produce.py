@@ -61,7 +61,7 @@ _Schema = "FILE|ID"
 def produce(
     topic: Annotated[str, typer.Argument(metavar="TOPIC", autocompletion=topic_names)],
     values: Annotated[
-        list[str] | None, typer.Argument(metavar="[VALUE]...", help="Else lines of the input.")
+        list[str] | None, typer.Argument(metavar="VALUE", help="Else lines of the input.")
     ] = None,
     file: Annotated[
         Path | None, typer.Option("--file", help="Lines of a file; else of standard input.")

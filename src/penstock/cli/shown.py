@@ -38,9 +38,15 @@ def show(
     if output is not Output.TABLE:
         show_document([dict(row) for row in rows], output)
         return
+    table = table_of(rows, columns, style)
+    if out.is_terminal:
+        out.print(table)
+        return
     # Only a terminal has a width: lines in a pipe are for grep and cut.
-    console = out if out.is_terminal else Console(file=out.file, width=_ENDLESS, highlight=False)
-    console.print(table_of(rows, columns, style))
+    wide = Console(file=out.file, width=_ENDLESS, highlight=False)
+    with wide.capture() as captured:
+        wide.print(table)
+    out.file.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
 
 
 def table_of(

@@ -57,12 +57,10 @@ _Name = Annotated[str, typer.Argument(metavar="TOPIC", autocompletion=topic_name
 _Patterns = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[TOPIC|PATTERN]...", help="As orders or 'jdbc_*'.", autocompletion=topic_names
+        metavar="TOPIC|PATTERN", help="As orders or 'jdbc_*'.", autocompletion=topic_names
     ),
 ]
-_Wanted = Annotated[
-    list[str], typer.Argument(metavar="TOPIC|PATTERN...", autocompletion=topic_names)
-]
+_Wanted = Annotated[list[str], typer.Argument(metavar="TOPIC|PATTERN", autocompletion=topic_names)]
 _Config = Annotated[
     list[str] | None, typer.Option("--config", metavar="KEY=VALUE", help="A setting; repeatable.")
 ]

@@ -12,6 +12,7 @@ from urllib.parse import quote
 from penstock.client import answers
 from penstock.client.answers import Plugin, Validation
 from penstock.client.transport import DEFAULT_URL, Transport
+from penstock.errors import DeadlineExceededError, PenstockError
 from penstock.wire.models import (
     ConnectorInfo,
     ConnectorOffsets,
@@ -196,6 +197,20 @@ class Client:
     def stop(self, name: str) -> None:
         """Stop it and give up its tasks (Connect since 3.5)."""
         self._transport.ask("PUT", _path(name, "stop"))
+
+    def wait(self, name: str, state: str = "RUNNING", seconds: float = 60.0) -> None:
+        """Wait until the connector with all its tasks is RUNNING, PAUSED or STOPPED.
+
+        Raises:
+            PenstockError: it has failed; the text has the reason.
+            DeadlineExceededError: it is not there in time.
+        """
+        from penstock.client.waiting import GOALS, arrivals
+
+        for _, found in arrivals(self, {name: GOALS[state]}, seconds):
+            if found.error:
+                kind = DeadlineExceededError if found.late else PenstockError
+                raise kind(f"{name}: {found.told}")
 
     # ----------------------------------------------------------------------------------- tasks
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -63,8 +62,9 @@ def connector_files(paths: Iterable[str | Path], problems: list[Problem]) -> lis
     """The files to read, each once; what can't be read is added to the problems."""
     found: dict[Path, Path] = {}
     for path in map(Path, paths):
-        files = list(_in_directory(path)) if path.is_dir() else [path]
-        if not files:
+        before = len(problems)
+        files = _connector_files_in(path, problems) if path.is_dir() else [path]
+        if not files and len(problems) == before:
             kinds = ", ".join(_READERS)
             problems.append(Problem(f"the directory has no connector files ({kinds})", path))
         for file in files:
@@ -81,25 +81,40 @@ def watched_files(paths: Iterable[str | Path]) -> list[Path]:
     found: set[Path] = set()
     for path in map(Path, paths):
         if path.is_dir():
-            for folder, folders, files in os.walk(path):
-                folders[:] = [name for name in folders if not name.startswith(".")]
-                found.update(Path(folder) / name for name in files if Path(name).suffix in _READERS)
+            found.update(_walk(path, (".",), lambda *_: None, set()))
         else:
             found.add(path)
             found.update(path.parent.glob("*.py") if path.suffix == ".py" else ())
     return sorted(found)
 
 
-def _in_directory(directory: Path) -> Iterator[Path]:
-    for folder, folders, files in os.walk(directory):
-        folders[:] = sorted(name for name in folders if not _is_passed_over(name))
-        for name in sorted(files):
-            if not _is_passed_over(name) and Path(name).suffix in _READERS:
-                yield Path(folder) / name
+def _connector_files_in(directory: Path, problems: list[Problem]) -> list[Path]:
+    def failed(folder: Path, error: OSError) -> None:
+        # Passed over in silence, its connectors would be taken for unwanted ones.
+        problems.append(Problem(f"can't be read: {error.strerror}", folder))
+
+    return list(_walk(directory, (".", "_"), failed, set()))
 
 
-def _is_passed_over(name: str) -> bool:
-    return name.startswith((".", "_"))
+def _walk(
+    directory: Path,
+    passed_over: tuple[str, ...],
+    failed: Callable[[Path, OSError], None],
+    seen: set[Path],
+) -> Iterator[Path]:
+    """Files first, then directories, also those that links lead to, but each only once."""
+    if directory.resolve() in seen:
+        return
+    seen.add(directory.resolve())
+    try:
+        found = [each for each in directory.iterdir() if not each.name.startswith(passed_over)]
+    except OSError as error:
+        failed(directory, error)
+        return
+    folders = sorted(each for each in found if each.is_dir())
+    yield from sorted({each for each in found if each.suffix in _READERS}.difference(folders))
+    for folder in folders:
+        yield from _walk(folder, passed_over, failed, seen)
 
 
 def _read(

@@ -187,7 +187,7 @@ class Form:
         entries = {**self._defaults, **{entry.key: entry for entry in body}}
         texts = {key: self._text(entry, name) for key, entry in entries.items() if key != NAME}
         if MARKER in texts:
-            told = "is written by Penstock; choose the project with --project"
+            told = "is written by Penstock: leave it out (--project chooses its value)"
             self._refuse(told, entries[MARKER].line, name, MARKER)
         lines = {key: entry.line for key, entry in entries.items()}
         return lines, {key: text for key, text in texts.items() if text is not None}

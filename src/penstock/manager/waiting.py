@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
 
 from penstock.client import Client
-from penstock.clock import Clock, Deadline, SystemClock
+from penstock.client.waiting import GOALS, arrivals, lasting
+from penstock.clock import Clock
 from penstock.manager.applying import Report, Result
 from penstock.manager.changes import Action, Change
 from penstock.manager.connector import Wanted
 from penstock.manager.secrets import without_passwords
-from penstock.wire.models import ConnectorStatus, StateInfo
-
-_BETWEEN_LOOKS: Final = 0.5
-# A worker takes up a change a moment after it has answered; until then old states are shown.
-_SETTLE_SECONDS: Final = 2.0
-# A connector that has no tasks yet is waited for; some never have any.
-_WITHOUT_TASKS_SECONDS: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,62 +56,13 @@ def wait(
 
     `told` gets the name of each that has arrived or failed.
     """
-    clock = clock or SystemClock()
-    begun, deadline = clock.now(), Deadline.after(seconds, clock)
     found = Arrivals()
-    waiting = dict(wanted)
-    last: Mapping[str, ConnectorStatus] = {}
-    while waiting and not deadline.expired:
-        clock.wait(threading.Event(), min(_BETWEEN_LOOKS, deadline.remaining()))
-        passed = clock.now() - begun
-        if passed < min(_SETTLE_SECONDS, seconds / 2):
-            continue
-        last = client.statuses()
-        for name, target in list(waiting.items()):
-            failure = _failure(name, last.get(name))
-            if failure is not None:
-                found.failures.append(failure)
-            elif _has_arrived(last.get(name), target, passed):
-                found.arrived.append(name)
-            else:
-                continue
-            del waiting[name]
-            told(name)
-    found.failures += (_late(name, each, last.get(name)) for name, each in waiting.items())
+    # A worker takes up a change a moment after it has answered: until then old states are shown.
+    goals = {name: lasting(GOALS[state.upper()]) for name, state in wanted.items()}
+    for name, verdict in arrivals(client, goals, seconds, clock):
+        if verdict.error:
+            found.failures.append(Failure(name, verdict.error, without_passwords(verdict.trace)))
+        else:
+            found.arrived.append(name)
+        told(name)
     return found
-
-
-def _failure(name: str, status: ConnectorStatus | None) -> Failure | None:
-    if status is None:
-        return None
-    if status.connector.state == "FAILED":
-        return Failure(name, "the connector has failed", _trace(status.connector))
-    failed = [task for task in status.tasks if task.state == "FAILED"]
-    if not failed:
-        return None
-    tasks = ", ".join(str(task.id) for task in failed)
-    return Failure(name, f"of its tasks failed: {tasks}", _trace(failed[0]))
-
-
-def _trace(state: StateInfo) -> str:
-    return without_passwords(state.trace or "")
-
-
-def _has_arrived(status: ConnectorStatus | None, target: Wanted, passed: float) -> bool:
-    if status is None or status.connector.state != target.upper():
-        return False
-    if target is Wanted.STOPPED:
-        return True
-    if not status.tasks and target is Wanted.RUNNING:
-        return passed > _WITHOUT_TASKS_SECONDS
-    return all(task.state == target.upper() for task in status.tasks)
-
-
-def _late(name: str, target: Wanted, status: ConnectorStatus | None) -> Failure:
-    now = "it has no state yet" if status is None else _states(status.connector, *status.tasks)
-    return Failure(name, f"is not {target} in time: {now}")
-
-
-def _states(connector: StateInfo, *tasks: StateInfo) -> str:
-    shown = [f"connector {connector.state}", *(f"task {each.id} {each.state}" for each in tasks)]
-    return ", ".join(shown)

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from penstock.client import Client
 from penstock.clock import Clock, SystemClock
@@ -17,6 +17,8 @@ from penstock.manager.changes import DEFAULT_PROJECT, Plan, compare
 from penstock.manager.cluster import read_cluster
 from penstock.manager.connector import Connectors
 from penstock.manager.files import load, watched_files
+
+_STEADY_SECONDS: Final = 1.0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -37,6 +39,7 @@ class Watch:
     applied: Callable[[Report], None] = lambda _: None
     complained: Callable[[str], None] = lambda _: None
     recovered: Callable[[], None] = lambda: None
+    _seen: str = field(default="", init=False)
     _read: tuple[str, Connectors] | None = field(default=None, init=False)
     _last_plan: dict[str, Any] | None = field(default=None, init=False)
     _last_complaint: str | None = field(default=None, init=False)
@@ -45,13 +48,25 @@ class Watch:
         """Look every `interval` seconds until the event is set; a change under way is finished."""
         clock = clock or SystemClock()
         while not stopped.is_set():
-            self.look()
-            clock.wait(stopped, interval)
+            steady = self.look()
+            clock.wait(stopped, interval if steady else min(interval, _STEADY_SECONDS))
 
-    def look(self) -> None:
-        """Compare once, and apply what differs."""
+    def look(self) -> bool:
+        """Compare once, and apply what differs; False, and nothing is done, if files just changed.
+
+        Whoever copies files or switches a branch does so one by one: what has changed counts once
+        it is the same at two looks.
+        """
+        now = fingerprint(self.paths)
+        steady = now == self._seen
+        self._seen = now
+        if steady:
+            self._look_at(now)
+        return steady
+
+    def _look_at(self, files: str) -> None:
         try:
-            failures = self._look()
+            failures = self._failures(files)
         except PenstockError as error:
             self._complain(str(error))
             return
@@ -61,9 +76,9 @@ class Watch:
             self._last_complaint = None
             self.recovered()
 
-    def _look(self) -> str:
-        """What failed, a line each."""
-        wanted = self._connectors()
+    def _failures(self, files: str) -> str:
+        """Plan and apply; what failed, a line each."""
+        wanted = self._connectors(files)
         cluster = read_cluster(self.client, wanted.values())
         plan = compare(
             wanted,
@@ -80,17 +95,16 @@ class Watch:
         if is_new:
             self.planned(plan)
         report = apply(plan, self.client, parallel=self.parallel)
-        if is_new:
+        if is_new or (report.ok and self._last_complaint is not None):
             self.applied(report)
         return "\n".join(
             f"{each.change.name}: {each.error}" for each in report.outcomes if each.error
         )
 
-    def _connectors(self) -> Connectors:
+    def _connectors(self, files: str) -> Connectors:
         """What the files want; they are read again only after they have changed."""
-        now = fingerprint(self.paths)
-        if self._read is None or self._read[0] != now:
-            self._read = (now, load(self.paths))
+        if self._read is None or self._read[0] != files:
+            self._read = (files, load(self.paths))
         return self._read[1]
 
     def _complain(self, text: str) -> None:

@@ -101,7 +101,7 @@ class Chain:
         paths: tuple[Path, ...] = (Path((), key_schema, value_schema),)
         for stage in self._stages:
             paths = tuple(after for path in paths for after in stage.extend(path))
-        return tuple(Branch(path.steps, *path.schemas) for path in paths)
+        return tuple(Branch(path.closed().steps, *path.schemas) for path in paths)
 
     def problems(self, schemas: Callable[[], Iterable[Schemas]]) -> dict[str, str]:
         """What only Spark can tell of the stages, by the key of the configuration to change.

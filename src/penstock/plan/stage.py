@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -54,21 +54,38 @@ class Keep:
 
 Step = Select | Keep | MapRecords | AskRecords | ForgetTest
 
+Opened = tuple[bool, bool]
+"""Whether key and value are opened maps."""
+
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """What is known of the rows that come out of some steps."""
+    """What is known of the rows that come out of some steps.
+
+    `opened`: which of key and value are opened maps (api/envelope.py) there.
+    """
 
     steps: tuple[Step, ...]
     key_schema: Schema | None
     value_schema: Schema | None
+    opened: Opened = (False, False)
 
     @property
     def schemas(self) -> Schemas:
         return self.key_schema, self.value_schema
 
     def then(self, *steps: Step) -> Path:
-        return Path((*self.steps, *steps), *self.schemas)
+        return replace(self, steps=(*self.steps, *steps))
+
+    def closed(self) -> Path:
+        """The path after all opened maps were closed."""
+        parts = zip(("key", "value"), self.opened, strict=True)
+        columns = {
+            name: Part(F.col(name), None, opened=True).closed().column
+            for name, opened in parts
+            if opened
+        }
+        return replace(self.then(Select(columns)), opened=(False, False)) if columns else self
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +95,12 @@ class _Way:
     """
 
     schemas: Schemas
+    opened: Opened
     steps: Callable[[Column | None], list[Step]]
 
     def after(self, path: Path) -> Path:
         """The path after all rows went this way."""
-        return Path((*path.steps, *self.steps(None)), *self.schemas)
+        return Path((*path.steps, *self.steps(None)), *self.schemas, self.opened)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +143,13 @@ class Stage:
         predicate = None if self.guard is None else self.guard.predicate
         if not isinstance(predicate, RecordPredicate):
             return self._extend(path, strict=strict)
+        path = path.closed()
         asked = path.then(AskRecords.of(predicate, self.header_converter, path.schemas))
         return tuple(after.then(ForgetTest()) for after in self._extend(asked, strict=strict))
 
     def _extend(self, path: Path, *, strict: bool) -> tuple[Path, ...]:
+        if self.guard is not None or isinstance(self.transformation, RecordTransformation):
+            path = path.closed()
         before = _in_flight(path, self.header_converter)
         ways = self._ways(before, path.schemas, strict=strict)
         if self.guard is None:
@@ -139,20 +160,28 @@ class Stage:
         guarded = path.then(Keep(holds))
         return (*(way.after(guarded) for way in ways), path.then(Keep(~holds)))
 
-    def _ways(self, before: Envelope, given: Schemas, *, strict: bool) -> list[_Way]:
+    def _ways(self, before: Envelope, schemas: Schemas, *, strict: bool) -> list[_Way]:
         try:
             if isinstance(self.transformation, RecordTransformation):
-                return [self._through_records(self.transformation, given)]
-            outputs = self.transformation.columns(before)
+                return [self._through_records(self.transformation, schemas)]
+            given = before if self.transformation.takes_opened else before.closed()
+            outputs = self.transformation.columns(given)
         except DataError as error:
             if strict:
                 raise
+            given = before
             outputs = before.replace(fault=F.lit(str(error)))
         envelopes = [outputs] if isinstance(outputs, Envelope) else outputs
-        return [
-            _Way((after.key.schema, after.value.schema), partial(self._steps, before, after))
-            for after in envelopes
-        ]
+        return [self._way(before, _untouched(before, given, after)) for after in envelopes]
+
+    def _way(self, before: Envelope, after: Envelope) -> _Way:
+        # Rows that the guard leaves out stay as they are, so the others take their form.
+        ending = after if self.guard is None else after.closed()
+        return _Way(
+            (ending.key.schema, ending.value.schema),
+            (ending.key.opened, ending.value.opened),
+            partial(self._steps, before, ending),
+        )
 
     def _through_records(self, transformation: RecordTransformation, given: Schemas) -> _Way:
         schemas = _declared(transformation, given)
@@ -160,7 +189,7 @@ class Stage:
         def steps(holds: Column | None) -> list[Step]:
             return [MapRecords.of(transformation, self.header_converter, given, schemas, holds)]
 
-        return _Way(schemas, steps)
+        return _Way(schemas, (False, False), steps)
 
     def _steps(self, before: Envelope, after: Envelope, holds: Column | None) -> list[Step]:
         """From the columns of one envelope to those of the other, where `holds` is true."""
@@ -204,6 +233,13 @@ _COLUMNS: Final[Mapping[str, Callable[[Envelope], Column]]] = {
 }
 
 
+def _untouched(before: Envelope, given: Envelope, after: Envelope) -> Envelope:
+    """The envelope with the parts from before where it has what it was given."""
+    key = before.key if after.key is given.key else after.key
+    value = before.value if after.value is given.value else after.value
+    return after.replace(key=key, value=value)
+
+
 def _declared(transformation: RecordTransformation, given: Schemas) -> Schemas:
     """What schemas() gives, checked.
 
@@ -237,8 +273,8 @@ def _in_flight(path: Path, header_converter: HeaderConverter) -> Envelope:
         partition=F.col("partition"),
         offset=F.col("offset"),
         timestamp=F.col("timestamp"),
-        key=Part(F.col("key"), path.key_schema),
-        value=Part(F.col("value"), path.value_schema),
+        key=Part(F.col("key"), path.key_schema, path.opened[0]),
+        value=Part(F.col("value"), path.value_schema, path.opened[1]),
         headers=F.col("headers"),
         header_converter=header_converter,
         fault=F.lit(None).cast("string"),

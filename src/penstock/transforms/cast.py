@@ -17,7 +17,7 @@ from penstock.errors import ConfigError, DataError
 from penstock.transforms.field_path import field_steps, field_syntax_key
 from penstock.transforms.nested import by_parent, edited
 from penstock.transforms.pairs import split_pair
-from penstock.transforms.requirements import is_map, require_map_or_null, variant_map
+from penstock.transforms.requirements import require_map_or_null, variant_map
 from penstock.transforms.structs import field_value, replace_null_key, struct_of, with_entries
 
 if TYPE_CHECKING:
@@ -109,6 +109,7 @@ class Cast(ColumnTransformation):
 
     Config = CastConfig
     version = CONNECT_VERSION
+    takes_opened = True
     side: ClassVar[Side]
 
     def __init__(self, config: CastConfig) -> None:
@@ -135,7 +136,7 @@ class Cast(ColumnTransformation):
         from penstock.columns.faults import fail, with_outcome
         from penstock.transforms.cast_values import cast, cast_variant
 
-        part = envelope.part(self.side)
+        part = envelope.part(self.side).closed()
         if part.schema is None:
             return with_outcome(envelope, self.side, cast_variant(part.column, target), None)
         try:
@@ -193,9 +194,7 @@ class Cast(ColumnTransformation):
             outcome = cast_variant(F.try_element_at(found, F.lit(name)), casts[name])
             envelope = fail_by(envelope, outcome)
             values[name] = outcome.value
-        changed = F.to_variant_object(with_entries(found, values))
-        column = F.when(is_map(part), changed).otherwise(part.column)
-        return envelope.with_part(self.side, Part(column, None))
+        return envelope.with_part(self.side, Part(with_entries(found, values), None, opened=True))
 
 
 def _struct_schema(schema: Schema, casts: Casts) -> Schema:

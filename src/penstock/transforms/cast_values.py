@@ -18,11 +18,12 @@ from penstock.columns.java_casts import (
     parsed_integer,
 )
 from penstock.columns.java_text import java_text
+from penstock.columns.let import let
 from penstock.columns.types import SPARK_TYPES
 from penstock.columns.values_text import base64_text, moment_text
 from penstock.data.java_text import MILLIS_OF_DAY
 from penstock.data.schema import DATE, Schema, SchemaType
-from penstock.transforms.requirements import java_class
+from penstock.transforms.requirements import java_class, variant_kind
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -51,9 +52,12 @@ def cast(schema: Schema, value: Column, target: SchemaType) -> Outcome:
     if schema.type is SchemaType.STRING:
         return _parsed(value, target)
     if schema.type is SchemaType.BYTES and not schema.is_decimal:
-        wrong = f"Unexpected type in Cast transformation: class {java_class(schema)}"
-        return _failed(value, wrong, target)
+        return _failed(value, _unexpected(schema), target)
     return Outcome(_number(schema, value, target))
+
+
+def _unexpected(schema: Schema) -> str:
+    return f"Unexpected type in Cast transformation: class {java_class(schema)}"
 
 
 def _failed(value: Column, message: str, target: SchemaType) -> Outcome:
@@ -75,8 +79,11 @@ def _parsed(text: Column, target: SchemaType) -> Outcome:
         return Outcome(F.lower(text) == "true")
     read = parsed_integer if target in INTEGERS else parsed_float
     number = read(text, target)
-    message = F.concat(F.lit("Value ("), text, F.lit(") was out of range for requested data type"))
-    return Outcome(number, F.when(text.isNotNull() & number.isNull(), message))
+    return Outcome(number, F.when(text.isNotNull() & number.isNull(), _out_of_range(text)))
+
+
+def _out_of_range(text: Column) -> Column:
+    return F.concat(F.lit("Value ("), text, F.lit(") was out of range for requested data type"))
 
 
 def _number(schema: Schema, value: Column, target: SchemaType) -> Column:
@@ -96,18 +103,19 @@ def _long(schema: Schema, value: Column) -> Column:
     return long_of_float(value) if schema.type in FLOATS else value.cast("bigint")
 
 
-# By how schema_of_variant() begins: the type JsonConverter gives such a value in Java.
+# By variant_kind(), the frequent ones first: the type JsonConverter gives such a value in Java.
 _VARIANT_TYPES: Final = {
     "BIGINT": SchemaType.INT64,
     "STRING": SchemaType.STRING,
-    "BOOLEAN": SchemaType.BOOLEAN,
     "DECIMAL": SchemaType.FLOAT64,
     "DOUBLE": SchemaType.FLOAT64,
+    "BOOLEAN": SchemaType.BOOLEAN,
     "FLOAT": SchemaType.FLOAT32,
     "BINARY": SchemaType.BYTES,
     "OBJECT": SchemaType.MAP,
     "ARRAY": SchemaType.ARRAY,
 }
+_KINDS: Final = {source: kind for kind, source in _VARIANT_TYPES.items()}
 _NO_DATA: Final = (
     "Cast transformation was passed a value of type class java.util.Date which is not supported"
     " by Connect's data API"
@@ -116,22 +124,47 @@ _NO_DATA: Final = (
 
 def cast_variant(value: Column, target: SchemaType) -> Outcome:
     """Data without a schema as a VARIANT of the target's type."""
-    shown = F.schema_of_variant(value)
+    kind = variant_kind(value)
+    # All kinds together make more code than Java's compiler takes, so only the frequent one is
+    # compiled; let() has the others interpreted.
+    quick = SchemaType.STRING if target is SchemaType.STRING else SchemaType.INT64
+    found = F.when(kind == _KINDS[quick], _casted(value, _KINDS[quick], target)).otherwise(
+        let(value, lambda each: let(variant_kind(each), lambda own: _by_kind(own, each, target)))
+    )
+    return Outcome(found, F.when(found.isNull(), _variant_fault(kind, value)))
+
+
+def _by_kind(kind: Column, value: Column, target: SchemaType) -> Column:
     found = F.lit(None).cast("variant")
-    fault = F.when(shown.startswith("TIMESTAMP"), F.lit(_NO_DATA))
-    for prefix, source in _VARIANT_TYPES.items():
-        casted = cast(Schema(source), _typed(value, prefix, source), target)
-        matches = shown.startswith(prefix)
-        found = F.when(matches, casted.value.cast("variant")).otherwise(found)
-        if casted.fault is not None:
-            fault = F.when(matches, casted.fault).otherwise(fault)
-    return Outcome(found, fault)
+    # The last condition made is the first one asked.
+    for name in reversed(_VARIANT_TYPES):
+        found = F.when(kind == name, _casted(value, name, target)).otherwise(found)
+    return found
 
 
-def _typed(value: Column, prefix: str, source: SchemaType) -> Column:
+def _casted(value: Column, kind: str, target: SchemaType) -> Column:
+    source = _VARIANT_TYPES[kind]
+    return cast(Schema(source), _typed(value, kind, source), target).value.cast("variant")
+
+
+def _variant_fault(kind: Column, value: Column) -> Column:
+    """Why data without a schema could not be cast; null for null."""
+    text = F.try_variant_get(value, "$", "string")
+    messages = {
+        **{name: unsupported(source) for name, source in _VARIANT_TYPES.items()},
+        "BINARY": _unexpected(Schema(SchemaType.BYTES)),
+        **dict.fromkeys(("TIMESTAMP", "TIMESTAMP_NTZ"), _NO_DATA),
+    }
+    entries = [F.lit(part) for pair in messages.items() if pair[1] is not None for part in pair]
+    return F.when(kind == "STRING", _out_of_range(text)).otherwise(
+        F.try_element_at(F.create_map(*entries), kind)
+    )
+
+
+def _typed(value: Column, kind: str, source: SchemaType) -> Column:
     if source in _NO_SOURCES:
         return value
-    if prefix == "DECIMAL":
+    if kind == "DECIMAL":
         # Spark's way from a decimal to a double rounds twice.
         return F.try_variant_get(value, "$", "string").try_cast("double")
     return F.try_variant_get(value, "$", SPARK_TYPES[source].simpleString())

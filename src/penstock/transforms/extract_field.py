@@ -36,6 +36,7 @@ class ExtractField(ColumnTransformation):
 
     Config = ExtractFieldConfig
     version = CONNECT_VERSION
+    takes_opened = True
     side: ClassVar[Side]
 
     def __init__(self, config: ExtractFieldConfig) -> None:

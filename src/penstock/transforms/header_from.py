@@ -21,7 +21,6 @@ from penstock.transforms.field_path import (
 from penstock.transforms.headers import appended
 from penstock.transforms.nested import by_parent, edited
 from penstock.transforms.requirements import (
-    is_map,
     is_null,
     not_a_struct,
     require_data,
@@ -64,6 +63,7 @@ class HeaderFrom(ColumnTransformation):
 
     Config = HeaderFromConfig
     version = CONNECT_VERSION
+    takes_opened = True
     side: ClassVar[Side]
 
     def __init__(self, config: HeaderFromConfig) -> None:
@@ -154,8 +154,7 @@ def _without_members(part: Part, names: list[str]) -> Part:
     from pyspark.sql import functions as F
 
     kept = F.map_filter(variant_map(part), lambda name, _: ~name.isin(names))
-    changed = F.when(is_map(part), F.to_variant_object(kept)).otherwise(part.column)
-    return Part(changed, None)
+    return Part(kept, None, opened=True)
 
 
 def _null_refusal(schema: Schema) -> str:

@@ -16,7 +16,6 @@ from penstock.errors import ConfigError, DataError
 from penstock.transforms.field_path import Steps, field_steps, field_syntax_key
 from penstock.transforms.nested import deepest_first, edited
 from penstock.transforms.requirements import (
-    is_map,
     is_null,
     not_a_struct,
     require_map_or_null,
@@ -83,6 +82,7 @@ class InsertField(ColumnTransformation):
 
     Config = InsertFieldConfig
     version = CONNECT_VERSION
+    takes_opened = True
     side: ClassVar[Side]
 
     def __init__(self, config: InsertFieldConfig) -> None:
@@ -128,13 +128,12 @@ class InsertField(ColumnTransformation):
 
         present = part.column.isNotNull()
         try:
-            wrong = not_a_struct(schema, _PURPOSE)
+            if wrong := not_a_struct(schema, _PURPOSE):
+                raise DataError(wrong)
             fields = [*schema.fields, *(each.field for each in insertions)]
             result = copied_schema(schema, fields)
         except DataError as error:
-            wrong = str(error)
-        if wrong is not None:
-            return fail(envelope, present, wrong)
+            return fail(envelope, present, str(error))
         replace_null = self.config.replace_null_with_default
         columns = [
             (each.name, field_value(part.column, each, replace_null=replace_null))
@@ -146,12 +145,9 @@ class InsertField(ColumnTransformation):
     def _without_schema(
         self, envelope: Envelope, part: Part, insertions: list[Insertion]
     ) -> Envelope:
-        from pyspark.sql import functions as F
-
         envelope = require_map_or_null(envelope, part, _PURPOSE)
         found = _put(variant_map(part), insertions)
-        changed = F.when(is_map(part), F.to_variant_object(found)).otherwise(part.column)
-        return envelope.with_part(self.side, Part(changed, None))
+        return envelope.with_part(self.side, Part(found, None, opened=True))
 
     def _insertions(self, envelope: Envelope) -> Iterator[Insertion]:
         from pyspark.sql import functions as F

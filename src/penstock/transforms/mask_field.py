@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from penstock.api.envelope import Envelope, Part
@@ -21,12 +21,11 @@ from penstock.transforms.field_path import (
 from penstock.transforms.masks import masked, masked_by_schema
 from penstock.transforms.requirements import (
     VARIANT_CLASSES,
-    is_map,
-    is_null,
+    by_class,
     not_a_struct,
     require_data,
     require_map_or_null,
-    variant_class,
+    variant_kind,
     variant_map,
 )
 from penstock.transforms.structs import field_value, replace_null_key, struct_of
@@ -60,6 +59,7 @@ class MaskField(ColumnTransformation):
 
     Config = MaskFieldConfig
     version = CONNECT_VERSION
+    takes_opened = True
     side: ClassVar[Side]
 
     def __init__(self, config: MaskFieldConfig) -> None:
@@ -132,12 +132,9 @@ class MaskField(ColumnTransformation):
         return None
 
     def _without_schema(self, envelope: Envelope, part: Part) -> Envelope:
-        from pyspark.sql import functions as F
-
         envelope = require_map_or_null(envelope, part, _PURPOSE)
         envelope, changed = self._map(envelope, part, self._tree)
-        changed = F.when(is_map(part), changed).otherwise(part.column)
-        return envelope.with_part(self.side, Part(changed, None))
+        return envelope.with_part(self.side, Part(changed, None, opened=True))
 
     def _map(self, envelope: Envelope, part: Part, tree: Tree) -> tuple[Envelope, Column]:
         """The map with masked members. One that is missing becomes null, as in Kafka."""
@@ -151,21 +148,19 @@ class MaskField(ColumnTransformation):
             else:
                 envelope = require_map_or_null(envelope, found, NESTED_ACCESS)
                 envelope, column = self._map(envelope, found, inner)
-                members[name] = F.when(is_map(found), column)
-        changed = F.to_variant_object(with_members(variant_map(part), members))
-        return envelope, changed
+                members[name] = F.to_variant_object(column)
+        return envelope, with_members(variant_map(part), members)
 
     def _member(self, envelope: Envelope, part: Part) -> tuple[Envelope, Column]:
         from pyspark.sql import functions as F
 
         from penstock.columns.faults import fail
-        from penstock.columns.let import let
 
         masks, faults = self._by_class()
-        found = variant_class(part.column)
-        envelope = fail(envelope, ~is_null(part), let(found, lambda name: _choose(name, faults)))
-        masked_member = let(found, lambda name: _choose(name, masks))
-        return envelope, F.coalesce(masked_member, constant(None))
+        kind = variant_kind(part.column)
+        fault = by_class(kind, faults)
+        mask = F.coalesce(by_class(kind, masks), constant(None))
+        return fail(envelope, fault.isNotNull(), fault), mask
 
     def _by_class(self) -> tuple[dict[str, Column], dict[str, Column]]:
         """The masks and the faults of members, by their classes."""
@@ -179,13 +174,6 @@ class MaskField(ColumnTransformation):
             except DataError as error:
                 faults[name] = F.lit(str(error))
         return masks, faults
-
-
-def _choose(name: Column, columns: Mapping[str, Column]) -> Column:
-    """The column of that name; null if there is none. There must be at least one column."""
-    from pyspark.sql import functions as F
-
-    return F.coalesce(*[F.when(name == each, column) for each, column in columns.items()])
 
 
 class MaskFieldKey(MaskField):

@@ -65,6 +65,7 @@ def edited(
         for _, edit in levels:
             envelope = edit(envelope)
         return envelope
+    envelope = envelope.closed()
     ways = [
         (parents, _Way(side, edit, replace_null, missing and f"{missing}: {'.'.join(parents)}"))
         for parents, edit in levels
@@ -152,7 +153,7 @@ class _Way:
         part = envelope.part(self.side)
         if not parents:
             after = self.edit(envelope)
-            changed = after.part(self.side)
+            changed = after.part(self.side).closed()
             return end(None if changed is part else changed, after.fault)
         if part.schema is None:
             return self._member(envelope, part, parents, end, name)

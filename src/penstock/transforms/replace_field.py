@@ -25,7 +25,6 @@ from penstock.transforms.field_path import (
 from penstock.transforms.nested import by_parent, deepest_first, edited
 from penstock.transforms.pairs import split_pair
 from penstock.transforms.requirements import (
-    is_map,
     java_class,
     not_a_struct,
     require_map_or_null,
@@ -198,6 +197,7 @@ class ReplaceField(ColumnTransformation):
 
     Config = ReplaceFieldConfig
     version = CONNECT_VERSION
+    takes_opened = True
     side: ClassVar[Side]
 
     def __init__(self, config: ReplaceFieldConfig) -> None:
@@ -240,12 +240,9 @@ class ReplaceField(ColumnTransformation):
         return envelope.with_part(self.side, Part(struct_of(present, columns), result))
 
     def _without_schema(self, envelope: Envelope, part: Part, level: Level) -> Envelope:
-        from pyspark.sql import functions as F
-
         envelope = require_map_or_null(envelope, part, _PURPOSE)
         found = level.members(variant_map(part))
-        changed = F.when(is_map(part), F.to_variant_object(found)).otherwise(part.column)
-        return envelope.with_part(self.side, Part(changed, None))
+        return envelope.with_part(self.side, Part(found, None, opened=True))
 
 
 def _misfit(field: Field, given: Schema) -> str | None:

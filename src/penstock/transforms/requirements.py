@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from penstock.data.java_text import JAVA_CLASSES
@@ -13,25 +14,26 @@ if TYPE_CHECKING:
     from penstock.api.envelope import Envelope, Part
 
 
-# By how schema_of_variant() names a type; what JsonConverter makes of such a value in Java.
-_VARIANT_CLASSES: Final[tuple[tuple[str, str], ...]] = (
-    ("OBJECT", "java.util.HashMap"),
-    ("ARRAY", "java.util.ArrayList"),
-    ("STRING", "java.lang.String"),
-    ("BOOLEAN", "java.lang.Boolean"),
-    ("BIGINT", "java.lang.Long"),
-    ("DECIMAL", "java.lang.Double"),
-    ("DOUBLE", "java.lang.Double"),
-    ("FLOAT", "java.lang.Float"),
-    ("BINARY", "[B"),
-    ("TIMESTAMP", "java.util.Date"),
-    ("VOID", "null"),
-)
+# By variant_kind(): what JsonConverter makes of such a value in Java.
+_VARIANT_CLASSES: Final[Mapping[str, str]] = {
+    "STRING": "java.lang.String",
+    "BIGINT": "java.lang.Long",
+    "BOOLEAN": "java.lang.Boolean",
+    "DECIMAL": "java.lang.Double",
+    "DOUBLE": "java.lang.Double",
+    "FLOAT": "java.lang.Float",
+    "OBJECT": "java.util.HashMap",
+    "ARRAY": "java.util.ArrayList",
+    "BINARY": "[B",
+    "TIMESTAMP": "java.util.Date",
+    "TIMESTAMP_NTZ": "java.util.Date",
+    "VOID": "null",
+}
 _OTHER_CLASS: Final = "java.lang.Object"
 
-#: Every class that variant_class() may name.
+#: Every class that variant_class() may name, but for null's.
 VARIANT_CLASSES: Final = tuple(
-    dict.fromkeys([*(name for _, name in _VARIANT_CLASSES if name != "null"), _OTHER_CLASS])
+    dict.fromkeys([*(name for name in _VARIANT_CLASSES.values() if name != "null"), _OTHER_CLASS])
 )
 
 
@@ -46,7 +48,7 @@ def java_class(schema: Schema) -> str:
 
 def is_null(part: Part) -> Column:
     """True where Java would see null; never null itself."""
-    if part.schema is not None:
+    if part.schema is not None or part.opened:
         return part.column.isNull()
     from pyspark.sql import functions as F
 
@@ -62,6 +64,8 @@ def not_a_struct(schema: Schema, purpose: str) -> str | None:
 
 def is_map(part: Part) -> Column:
     """Whether data without a schema is a map; false for null."""
+    if part.opened:
+        return part.column.isNotNull()
     from pyspark.sql import functions as F
 
     # Reads the first byte only, while a map has to be built for a look at its type.
@@ -70,28 +74,50 @@ def is_map(part: Part) -> Column:
 
 def variant_map(part: Part) -> Column:
     """Data without a schema as map<string, variant>; null where it is none."""
+    if part.opened:
+        return part.column
     from pyspark.sql import functions as F
 
     return F.try_variant_get(part.column, "$", "map<string,variant>")
+
+
+def variant_kind(value: Column) -> Column:
+    """The type of data without a schema in one word, such as BIGINT, DECIMAL, OBJECT or VOID."""
+    from pyspark.sql import functions as F
+
+    shown = F.coalesce(F.schema_of_variant(value), F.lit("VOID"))
+    return F.substring_index(F.substring_index(shown, "<", 1), "(", 1)
 
 
 def variant_class(value: Column) -> Column:
     """The class of Java's object for data without a schema; the text "null" for null."""
     from pyspark.sql import functions as F
 
-    from penstock.columns.let import let
+    names = {*VARIANT_CLASSES, "null"}
+    return by_class(variant_kind(value), {name: F.lit(name) for name in names})
 
-    def named(shown: Column) -> Column:
-        found = F.lit(_OTHER_CLASS)
-        for prefix, name in reversed(_VARIANT_CLASSES):
-            found = F.when(shown.startswith(prefix), F.lit(name)).otherwise(found)
+
+def by_class(kind: Column, columns: Mapping[str, Column]) -> Column:
+    """The column of the class that a variant_kind() has in Java; null if it has none."""
+    from pyspark.sql import functions as F
+
+    # One lookup in a constant: a chain of conditions would ask for the kind in each of them.
+    entries = [
+        part
+        for shown, name in _VARIANT_CLASSES.items()
+        if name in columns
+        for part in (F.lit(shown), columns[name])
+    ]
+    found = F.try_element_at(F.create_map(*entries), kind)
+    if _OTHER_CLASS not in columns:
         return found
-
-    return let(F.coalesce(F.schema_of_variant(value), F.lit("VOID")), named)
+    return F.when(kind.isin(list(_VARIANT_CLASSES)), found).otherwise(columns[_OTHER_CLASS])
 
 
 def require_map_or_null(envelope: Envelope, part: Part, purpose: str) -> Envelope:
     """A fault for data without a schema that is neither a map nor null."""
+    if part.opened:
+        return envelope
     from pyspark.sql import functions as F
 
     from penstock.columns.faults import fail

@@ -75,6 +75,5 @@ def with_entries(found: Column, entries: Mapping[str, Column]) -> Column:
     """A map<string, variant> with these entries; those it had under their names are gone."""
     from pyspark.sql import functions as F
 
-    others = F.map_filter(found, lambda name, _: ~name.isin(list(entries)))
     pairs = [part for name, value in entries.items() for part in (F.lit(name), value)]
-    return F.map_concat(others, F.create_map(*pairs))
+    return F.map_concat(found, F.create_map(*pairs))

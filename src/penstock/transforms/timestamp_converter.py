@@ -24,7 +24,6 @@ from penstock.transforms.date_pattern import PATTERN_DOC, check_letters, java_pa
 from penstock.transforms.field_path import field_steps, field_syntax_key
 from penstock.transforms.nested import edited
 from penstock.transforms.requirements import (
-    is_map,
     not_a_struct,
     require_map_or_null,
     variant_map,
@@ -100,6 +99,7 @@ class TimestampConverter(ColumnTransformation):
 
     Config = TimestampConverterConfig
     version = CONNECT_VERSION
+    takes_opened = True
     side: ClassVar[Side]
 
     def __init__(self, config: TimestampConverterConfig) -> None:
@@ -190,18 +190,17 @@ class TimestampConverter(ColumnTransformation):
     def _without_schema(self, envelope: Envelope, part: Part) -> Envelope:
         from pyspark.sql import functions as F
 
-        from penstock.columns.faults import Outcome, with_outcome
+        from penstock.columns.faults import fail_by, with_outcome
 
         name = self._name
         if not name:
-            outcome = self._converter().untyped(part.column)
+            outcome = self._converter().untyped(part.closed().column)
             return with_outcome(envelope, self.side, outcome, None)
         envelope = require_map_or_null(envelope, part, _PURPOSE)
         found = variant_map(part)
         outcome = self._converter().untyped(F.try_element_at(found, F.lit(name)))
-        changed = F.to_variant_object(with_entries(found, {name: outcome.value}))
-        column = F.when(is_map(part), changed).otherwise(part.column)
-        return with_outcome(envelope, self.side, Outcome(column, outcome.fault), None)
+        changed = with_entries(found, {name: outcome.value})
+        return fail_by(envelope, outcome).with_part(self.side, Part(changed, None, opened=True))
 
 
 class TimestampConverterKey(TimestampConverter):

@@ -51,6 +51,7 @@ class ValueToKey(ColumnTransformation):
     Config = ValueToKeyConfig
     java_name = "org.apache.kafka.connect.transforms.ValueToKey"
     version = CONNECT_VERSION
+    takes_opened = True
 
     def __init__(self, config: ValueToKeyConfig) -> None:
         super().__init__(config)

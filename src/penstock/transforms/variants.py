@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from functools import reduce
-from operator import or_
 from typing import TYPE_CHECKING, Any, Final
 
 from penstock.api.envelope import Part
@@ -23,7 +21,7 @@ def member(part: Part, name: str) -> Part:
     """The member of a map; null if it has none of that name, or if this is no map."""
     from pyspark.sql import functions as F
 
-    if _NAME_IN_PATH.fullmatch(name):
+    if _NAME_IN_PATH.fullmatch(name) and not part.opened:
         return Part(F.try_variant_get(part.column, f"$['{name}']", "variant"), None)
     return Part(F.try_element_at(variant_map(part), F.lit(name)), None)
 
@@ -39,14 +37,13 @@ def with_members(found: Column, members: Mapping[str, Column]) -> Column:
     """A map<string,variant> with these members; one that is null leaves the map as it is."""
     from pyspark.sql import functions as F
 
-    others = F.map_filter(
-        found,
-        lambda key, _: (
-            ~reduce(or_, [(key == name) & value.isNotNull() for name, value in members.items()])
-        ),
-    )
-    added = F.map_filter(_map(members), lambda _, value: value.isNotNull())
-    return F.map_concat(others, added)
+    nothing = F.create_map().cast("map<string,variant>")
+    added = [
+        F.when(value.isNotNull(), _map({name: value})).otherwise(nothing)
+        for name, value in members.items()
+    ]
+    # The last of equal keys wins. A function for each entry would say it too, but interpreted.
+    return F.map_concat(found, *added)
 
 
 def _map(members: Mapping[str, Column]) -> Column:

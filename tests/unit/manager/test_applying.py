@@ -226,7 +226,7 @@ def test_waiting_ends_with_the_trace_of_what_failed(worker: Served) -> None:
     found = manager.wait(worker.client, {"in": Wanted.RUNNING, "never": Wanted.PAUSED}, 2)
     assert found.arrived == []
     assert [(each.name, each.message) for each in found.failures] == [
-        ("in", "of its tasks failed: 0"),
-        ("never", "is not paused in time: it has no state yet"),
+        ("in", "task 0 has failed"),
+        ("never", "not within 2 s: it has no status yet"),
     ]
     assert "no such file" in found.failures[0].trace

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -258,6 +258,29 @@ def test_directories_are_read_recursively_and_hidden_files_are_not(
     assert list(manager.load(tmp_path)) == ["b.json", "deep/er/a.json"]
     assert len(manager.load([tmp_path, tmp_path / "b.json"])) == 2
     assert list(manager.load(tmp_path / "_d.json")) == ["_d.json"]
+
+
+def test_links_are_followed_and_what_can_t_be_read_is_an_error(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("shared/a.json", '{"name": "a", "connector.class": "X"}')
+    write("team/b.json", '{"name": "b", "connector.class": "X"}')
+    (tmp_path / "team/linked").symlink_to(tmp_path / "shared")
+    (tmp_path / "team/loop").symlink_to(tmp_path / "team")
+    assert list(manager.load(tmp_path / "team")) == ["b", "a"]
+    (tmp_path / "team/gone.json").symlink_to(tmp_path / "none.json")
+    assert problems(tmp_path / "team", tmp_path) == [
+        "team/gone.json: can't be read: No such file or directory"
+    ]
+    real = Path.iterdir
+
+    def refused(path: Path) -> Iterator[Path]:
+        if path.name == "linked":
+            raise PermissionError(13, "Permission denied")
+        return real(path)
+
+    monkeypatch.setattr(Path, "iterdir", refused)
+    assert "team/linked: can't be read: Permission denied" in problems(tmp_path / "team", tmp_path)
 
 
 def test_a_directory_without_files_is_no_wish_for_an_empty_cluster(tmp_path: Path) -> None:

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator, Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from penstock.cli.connectors.given import Given, given_connectors
 from penstock.cli.connectors.results import Results
-from penstock.cli.connectors.waiting import (
-    Goal,
-    Timeout,
-    Wait,
-    await_goal,
-    is_paused,
-    is_stopped,
-    runs,
-)
+from penstock.cli.connectors.waiting import Timeout, Wait
 from penstock.cli.shown import Output, OutputOption
 from penstock.cli.target import Connect, ContextName, Target
 from penstock.errors import ConfigError
@@ -35,13 +27,6 @@ class Wanted(StrEnum):
     RUNNING = "running"
     PAUSED = "paused"
     STOPPED = "stopped"
-
-
-_GOALS: Final[dict[Wanted, Goal]] = {
-    Wanted.RUNNING: runs,
-    Wanted.PAUSED: is_paused,
-    Wanted.STOPPED: is_stopped,
-}
 
 
 @app.command()
@@ -89,16 +74,29 @@ def create(
             told[name] = put(client, connectors[name], wanted[name])
 
         made = results.attempt(list(connectors), make)
-        for goal in Wanted if wait else ():
-            names = [name for name in made if (wanted[name] or Wanted.RUNNING) is goal]
-            for name, error in await_goal(client, names, _GOALS[goal], timeout):
-                if error:
-                    results.fail(name, f"{told[name]}, but {error}")
-                else:
-                    results.ok(name, f"{told[name]}, {goal.value}")
-        for name in () if wait else made:
-            results.ok(name, told[name])
+        if not wait:
+            for name in made:
+                results.ok(name, told[name])
+            results.finish()
+        goals = {name: wanted[name] or Wanted.RUNNING for name in made}
+        for name, error in _arrivals(client, goals, known, timeout):
+            if error:
+                results.fail(name, f"{told[name]}, but {error}")
+            else:
+                results.ok(name, f"{told[name]}, {goals[name].value}")
     results.finish()
+
+
+def _arrivals(
+    client: Client, wanted: Mapping[str, Wanted], known: Collection[str], seconds: float
+) -> Iterator[tuple[str, str]]:
+    """Each with an error or none; those that were there before show old states for a moment."""
+    from penstock.client.waiting import GOALS, arrivals, lasting
+
+    goals = {name: GOALS[state.upper()] for name, state in wanted.items()}
+    settled = {name: lasting(goal) if name in known else goal for name, goal in goals.items()}
+    for name, found in arrivals(client, settled, seconds):
+        yield name, found.told
 
 
 def _state(given: Given) -> Wanted | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 import typer
@@ -17,12 +18,12 @@ from penstock.errors import PenstockError
 
 if TYPE_CHECKING:
     from penstock.client import Client
+    from penstock.wire.models import StateInfo
 
 T = TypeVar("T")
 
 app = typer.Typer(rich_markup_mode=None)
 
-_TRACE_LINES: Final = 3
 _OFFSETS: Final = 10
 
 
@@ -66,8 +67,8 @@ def _details(client: Client, name: str) -> dict[str, Any]:
     return {
         "name": name,
         "type": info.type,
-        "state": status.connector.to_json() if status else None,
-        "tasks": [task.to_json() for task in status.tasks] if status else [],
+        "state": _part(status.connector) if status else None,
+        "tasks": [_part(task) for task in status.tasks] if status else [],
         # A server may not keep these, or be too old to tell.
         "topics": _or_none(lambda: client.topics(name)),
         "offsets": offsets.to_json()["offsets"] if offsets else None,
@@ -76,6 +77,12 @@ def _details(client: Client, name: str) -> dict[str, Any]:
             for key, value in sorted(info.config.items())
         },
     }
+
+
+def _part(state: StateInfo) -> dict[str, Any]:
+    from penstock.manager.secrets import without_passwords
+
+    return replace(state, trace=without_passwords(state.trace or "") or None).to_json()
 
 
 def _or_none(ask: Callable[[], T]) -> T | None:
@@ -118,10 +125,10 @@ def _state(state: Mapping[str, Any]) -> str:
 
 
 def _trace(state: Mapping[str, Any], *, whole: bool) -> Iterator[str]:
+    from penstock.client.waiting import reason
+
     lines = (state.get("trace") or "").rstrip().splitlines()
-    python = bool(lines) and lines[0].startswith("Traceback")
-    # Java tells the reason first, Python last.
-    shown = lines if whole else lines[-_TRACE_LINES:] if python else lines[:_TRACE_LINES]
+    shown = lines if whole else reason(state.get("trace"))
     yield from (f"           {line}" for line in shown)
     if len(shown) < len(lines):
         yield f"           … {len(lines) - len(shown)} more lines: --trace"

@@ -16,7 +16,7 @@ from penstock.cli.connectors.choice import choose
 from penstock.cli.output import out, say
 from penstock.cli.shown import Output, OutputOption, show, table_of
 from penstock.cli.target import Connect, ContextName, Target
-from penstock.errors import ConfigError, NotFoundError
+from penstock.errors import ConfigError, NotFoundError, SetupError
 
 if TYPE_CHECKING:
     from penstock.client import Client, Expanded
@@ -209,9 +209,15 @@ def _watch(ask: Callable[[], list[Row]], interval: float, output: Output) -> Non
             _tell(ask(), output, "none")
             time.sleep(interval)
     from rich.live import Live
+    from rich.text import Text
 
     with Live(console=out, auto_refresh=False) as live:
         while True:
-            rows = [_for_people(row) for row in ask()]
-            live.update(table_of(rows, style=_style), refresh=True)
+            try:
+                shown = table_of([_for_people(row) for row in ask()], style=_style)
+            except SetupError as error:
+                # A worker that restarts: whoever watches wants to see it come back.
+                live.update(Text(f"{error}; trying again"), refresh=True)
+            else:
+                live.update(shown, refresh=True)
             time.sleep(interval)

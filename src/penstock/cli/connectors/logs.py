@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from penstock.cli.connectors.choice import Names, choose
-from penstock.cli.output import out, say
+from penstock.cli.output import complain, out, say
 from penstock.cli.shown import Output, OutputOption, show_document
 from penstock.cli.target import Connect, ContextName, Target
-from penstock.errors import ConfigError, NotFoundError
+from penstock.errors import ConfigError, NotFoundError, SetupError
 
 if TYPE_CHECKING:
     from penstock.client import Client
@@ -79,7 +79,11 @@ def logs(
         _tell(lines, several=several)
         while follow:
             time.sleep(_EVERY_SECONDS)
-            _tell(reader.next(), several=several)
+            try:
+                _tell(reader.next(), several=several)
+            except SetupError as error:
+                # Its log begins anew when it is back, and is read from there.
+                complain(f"{error}; trying again")
 
 
 _Line = tuple[str, "LogLine"]

@@ -29,7 +29,10 @@ class Results:
             say(f"{name}: {told}")
 
     def fail(self, name: str, error: str, **more: Any) -> None:
-        """It did not."""
+        """It did not; passwords in addresses, which errors of drivers may have, are hidden."""
+        from penstock.manager.secrets import without_passwords
+
+        error = without_passwords(error)
         self._rows.append({"name": name, "error": error, **more})
         self._failed += 1
         if self._output is Output.TABLE:

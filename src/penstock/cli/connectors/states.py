@@ -9,16 +9,7 @@ import typer
 
 from penstock.cli.connectors.choice import Chosen, Names, Yes, choose, confirm
 from penstock.cli.connectors.results import Results
-from penstock.cli.connectors.waiting import (
-    Goal,
-    Timeout,
-    Wait,
-    await_goal,
-    is_paused,
-    is_stopped,
-    runs,
-    runs_again,
-)
+from penstock.cli.connectors.waiting import Timeout, Wait
 from penstock.cli.shown import Output, OutputOption
 from penstock.cli.target import Connect, ContextName, Target
 from penstock.errors import ConfigError, PenstockError
@@ -50,9 +41,8 @@ def pause(
     with Target.of(connect, context).client() as client:
         chosen = choose(client, names)
         results = Results(output, "paused")
-        _carry_out(
-            client, chosen, results, client.pause, "paused", is_paused if wait else None, timeout
-        )
+        goal = "PAUSED" if wait else None
+        _carry_out(client, chosen, results, client.pause, goal, timeout)
 
 
 @app.command()
@@ -75,9 +65,8 @@ def resume(
     with Target.of(connect, context).client() as client:
         chosen = choose(client, names)
         results = Results(output, "resumed")
-        _carry_out(
-            client, chosen, results, client.resume, "running", runs if wait else None, timeout
-        )
+        goal = "RUNNING" if wait else None
+        _carry_out(client, chosen, results, client.resume, goal, timeout)
 
 
 @app.command()
@@ -102,9 +91,8 @@ def stop(
         chosen = choose(client, names)
         confirm(f"Stop these {len(chosen.names)} connectors?", chosen, yes=yes)
         results = Results(output, "stopped")
-        _carry_out(
-            client, chosen, results, client.stop, "stopped", is_stopped if wait else None, timeout
-        )
+        goal = "STOPPED" if wait else None
+        _carry_out(client, chosen, results, client.stop, goal, timeout)
 
 
 @app.command()
@@ -138,7 +126,8 @@ def restart(
         verb = _Restart(client, results, tasks=tasks or failed, failed=failed, numbers=task or [])
         again = results.attempt(chosen.names, verb)
         again = [name for name in again if name in verb.told]
-        _tell(client, again, results, verb.told.__getitem__, runs_again if wait else None, timeout)
+        told = verb.told.__getitem__
+        _tell(client, again, results, told, "RUNNING" if wait else None, timeout, again=True)
         results.missing(chosen.missing)
         results.finish()
 
@@ -227,10 +216,12 @@ def _delete(client: Client, name: str) -> str:
 
 def _delete_with_offsets(client: Client, name: str, seconds: float) -> str:
     """Stop, reset, delete; an error says how far it came."""
+    from penstock.client.waiting import GOALS, arrivals
+
     client.stop(name)
-    for _, error in await_goal(client, [name], is_stopped, seconds):
-        if error:
-            raise PenstockError(f"it did not stop, and was not deleted: {error}")
+    for _, found in arrivals(client, {name: GOALS["STOPPED"]}, seconds):
+        if found.error:
+            raise PenstockError(f"it did not stop, and was not deleted: {found.told}")
     try:
         client.reset_offsets(name)
     except PenstockError as error:
@@ -247,13 +238,12 @@ def _carry_out(
     chosen: Chosen,
     results: Results,
     verb: Callable[[str], None],
-    done: str,
-    goal: Goal | None,
+    goal: str | None,
     seconds: float,
 ) -> None:
     """Ask it of all, then wait for all, and end the command."""
     asked = results.attempt(chosen.names, verb)
-    told = done if goal else f"asked for; it will be {done}"
+    told = "asked for" if goal is None else goal.lower()
     _tell(client, asked, results, lambda _: told, goal, seconds)
     results.missing(chosen.missing)
     results.finish()
@@ -264,13 +254,21 @@ def _tell(
     names: list[str],
     results: Results,
     told: Callable[[str], str],
-    goal: Goal | None,
+    goal: str | None,
     seconds: float,
+    *,
+    again: bool = False,
 ) -> None:
-    """Say what was done to each; with a goal, once that is reached."""
-    found = await_goal(client, names, goal, seconds) if goal else ((name, "") for name in names)
-    for name, error in found:
-        if error:
-            results.fail(name, error)
+    """Say what was done to each; with a goal, once that is reached, maybe again."""
+    if goal is None:
+        for name in names:
+            results.ok(name, told(name))
+        return
+    from penstock.client.waiting import GOALS, arrivals, lasting
+
+    wanted = lasting(GOALS[goal]) if again else GOALS[goal]
+    for name, found in arrivals(client, dict.fromkeys(names, wanted), seconds):
+        if found.error:
+            results.fail(name, found.told)
         else:
             results.ok(name, told(name))

@@ -58,7 +58,7 @@ class Cluster:
 @pytest.fixture
 def cluster(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Cluster]:
     monkeypatch.setenv("PENSTOCK_CONFIG", str(tmp_path / "config.toml"))
-    monkeypatch.setattr("penstock.cli.connectors.waiting._SETTLE", 0.2)
+    monkeypatch.setattr("penstock.client.waiting.SETTLE_SECONDS", 0.2)
     with running() as bench:
         served = Served(bench)
         found = Cluster(served)

@@ -148,6 +148,16 @@ def test_passwords_are_not_shown(cluster: Cluster) -> None:
         assert "${file:/x:y}" in shown
 
 
+def test_passwords_in_traces_are_not_shown(cluster: Cluster) -> None:
+    cluster.create("a")
+    cluster.fail_task("a", "java.sql.SQLException: jdbc:x://u:geheim@h/?password=geheim")
+    for arguments in (["--trace"], ["-o", "json"]):
+        shown = cluster.ok("describe", "a", *arguments)
+        assert "java.sql.SQLException" in shown
+        assert "geheim" not in shown
+    assert "geheim" not in cluster.run("resume", "a", "--timeout", "0").words
+
+
 def test_describing_many_and_one_that_is_missing(cluster: Cluster) -> None:
     cluster.create("a", "b")
     done = cluster.run("describe", "*", "none")

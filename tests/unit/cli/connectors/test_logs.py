@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
+from penstock.client import Client
+from penstock.errors import SetupError
 from penstock.logs import ConnectorLogs, Scope, logged_as
+from penstock.wire.models import LogPage
 from tests.unit.cli.connectors.conftest import Cluster
 from tests.unit.cli.run import penstock
 from tests.unit.client.server import serving
@@ -77,6 +81,32 @@ def test_lines_that_come_are_shown(cluster: Cluster, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("penstock.cli.connectors.logs.time.sleep", sleep)
     done = cluster.run("logs", "a", "--follow")
     assert told(done.out) == ["INFO  one", *(f"INFO  {number}" for number in range(2500))]
+
+
+def test_a_worker_that_restarts_is_waited_for(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster.create("a")
+    rounds = 0
+    read = Client.logs
+
+    def sleep(seconds: float) -> None:
+        nonlocal rounds
+        rounds += 1
+        if rounds == 3:
+            raise KeyboardInterrupt
+
+    def away_once(self: Client, name: str, **wanted: Any) -> LogPage:
+        if rounds == 1:
+            raise SetupError("no Connect worker answers")
+        return read(self, name, **wanted)
+
+    monkeypatch.setattr("penstock.cli.connectors.logs.time.sleep", sleep)
+    monkeypatch.setattr(Client, "logs", away_once)
+    say("one")
+    done = cluster.run("logs", "a", "--follow")
+    assert told(done.out) == ["INFO  one"]
+    assert "no Connect worker answers; trying again" in done.words
 
 
 @pytest.mark.parametrize(

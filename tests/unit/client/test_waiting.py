@@ -1,0 +1,132 @@
+"""When connectors count as being where they should be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from penstock.client import Client, Expanded
+from penstock.client.waiting import (
+    GOALS,
+    SETTLE_SECONDS,
+    WITHOUT_TASKS_SECONDS,
+    arrivals,
+    lasting,
+)
+from penstock.errors import NotFoundError
+from penstock.testing.fakes import ManualClock
+from penstock.wire.models import ConnectorInfo, ConnectorStatus, StateInfo, TaskRef
+
+States = Sequence[str]
+
+
+class History(Client):
+    """A cluster whose connectors have been through these states, one at each quarter of a second.
+
+    A state is written RUNNING/RUNNING,FAILED: that of the connector, then those of its tasks.
+    """
+
+    def __init__(self, clock: ManualClock, states: Mapping[str, States], tasks: int = 1) -> None:
+        super().__init__("http://nowhere")
+        self._now = clock
+        self._tasks = tasks
+        self._states = states
+        self.looks = 0
+
+    def status(self, name: str) -> ConnectorStatus:
+        at = round(self._now.now() / 0.25)
+        text = self._states[name][min(at, len(self._states[name]) - 1)]
+        if not text:
+            raise NotFoundError(name)
+        connector, _, tasks = text.partition("/")
+        states = [
+            StateInfo(state, "w", None, f"x.BadError: {number}", number)
+            for number, state in enumerate(filter(None, tasks.split(",")))
+        ]
+        return ConnectorStatus(name, StateInfo(connector, "w", None), states, "source")
+
+    def connector(self, name: str) -> ConnectorInfo:
+        tasks = [TaskRef(name, number) for number in range(self._tasks)]
+        return ConnectorInfo(name, {}, tasks, "source")
+
+    def expanded(self) -> dict[str, Expanded]:
+        self.looks += 1
+        return {name: Expanded(self.connector(name), self._known(name)) for name in self._states}
+
+    def _known(self, name: str) -> ConnectorStatus | None:
+        try:
+            return self.status(name)
+        except NotFoundError:
+            return None
+
+
+def waited(goal: str, *states: str, tasks: int = 1, again: bool = False) -> tuple[float, str]:
+    clock = ManualClock()
+    client = History(clock, {"c": states}, tasks)
+    wanted = lasting(GOALS[goal]) if again else GOALS[goal]
+    [(name, verdict)] = arrivals(client, {"c": wanted}, 60, clock)
+    assert name == "c"
+    return clock.now(), verdict.told
+
+
+def test_a_connector_runs_with_all_its_tasks() -> None:
+    assert waited("RUNNING", "RUNNING/RUNNING") == (0, "")
+    states = ["", "UNASSIGNED", "RUNNING/UNASSIGNED", "RUNNING/RUNNING"]
+    assert waited("RUNNING", *states) == (0.75, "")
+    assert waited("RUNNING", "RUNNING/RUNNING", "RUNNING/RUNNING,RUNNING", tasks=2) == (0.25, "")
+
+
+def test_a_connector_may_have_no_tasks_but_usually_they_come_later() -> None:
+    assert waited("RUNNING", "RUNNING", tasks=0) == (WITHOUT_TASKS_SECONDS, "")
+    assert waited("RUNNING", *["RUNNING"] * 8, "RUNNING/RUNNING", tasks=0) == (2.0, "")
+    # Its configs say that there will be one.
+    assert waited("RUNNING", *["RUNNING"] * 80, "RUNNING/RUNNING", tasks=1) == (20.0, "")
+
+
+def test_a_failure_counts_if_it_is_no_old_one() -> None:
+    failed = "task 0 has failed: x.BadError: 0"
+    assert waited("RUNNING", "RUNNING/FAILED") == (SETTLE_SECONDS, failed)
+    assert waited("RUNNING", *["RUNNING/FAILED"] * 4, "RUNNING/RUNNING") == (1.0, "")
+    assert waited("RUNNING", "FAILED")[1] == "the connector has failed"
+    two = waited("RUNNING", "RUNNING/FAILED,RUNNING,FAILED", tasks=3)
+    assert two[1] == "tasks 0, 2 have failed: x.BadError: 0"
+
+
+def test_after_a_restart_it_must_last() -> None:
+    assert waited("RUNNING", "RUNNING/RUNNING", again=True) == (SETTLE_SECONDS, "")
+    states = ["RUNNING/RUNNING"] * 3 + ["RUNNING/RESTARTING", "RUNNING/RUNNING"]
+    assert waited("RUNNING", *states, again=True) == (1.0 + SETTLE_SECONDS, "")
+
+
+def test_pauses_and_stops() -> None:
+    assert waited("PAUSED", "RUNNING/RUNNING", "PAUSED/RUNNING", "PAUSED/PAUSED") == (0.5, "")
+    assert waited("PAUSED", "PAUSED/FAILED") == (0, "")
+    assert waited("PAUSED", "FAILED/PAUSED")[1] == "the connector has failed"
+    assert waited("STOPPED", "STOPPED/UNASSIGNED", "STOPPED") == (0.25, "")
+
+
+def test_time_runs_out() -> None:
+    seconds, told = waited("PAUSED", "RUNNING/PAUSED,FAILED", tasks=2)
+    assert seconds == 60
+    assert told == "not within 60 s: the connector is RUNNING, task 0 PAUSED, task 1 FAILED"
+    assert waited("RUNNING", "")[1] == "not within 60 s: it has no status yet"
+
+
+@pytest.mark.parametrize(("state", "told"), [("RUNNING", ""), ("RUNNING/FAILED", "task 0 has")])
+def test_what_it_seems_to_be_counts_when_time_runs_out(state: str, told: str) -> None:
+    clock = ManualClock()
+    client = History(clock, {"c": [state]}, 0)
+    [(_, verdict)] = arrivals(client, {"c": GOALS["RUNNING"]}, 1, clock)
+    assert clock.now() == 1
+    assert verdict.told.startswith(told)
+    assert bool(verdict.error) == bool(told)
+
+
+def test_many_are_asked_for_at_once() -> None:
+    clock = ManualClock()
+    names = [f"c{number}" for number in range(50)]
+    client = History(clock, {name: ["", "RUNNING/RUNNING"] for name in names})
+    found = list(arrivals(client, dict.fromkeys(names, GOALS["RUNNING"]), 60, clock))
+    assert [name for name, _ in found] == names
+    assert client.looks == 2
