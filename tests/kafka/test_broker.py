@@ -17,6 +17,7 @@ from penstock.clock import Deadline
 from penstock.data.record import TopicPartition
 from penstock.errors import (
     BadRequestError,
+    ConfigError,
     ConflictError,
     ForbiddenError,
     GroupActiveError,
@@ -279,10 +280,15 @@ def test_offsets_are_exported_and_taken_back(
     group, file = unique("g"), tmp_path / "before.csv"
     broker.resets.execute(broker.resets.plan(group, goals.to_offset(7), [orders]))
     file.write_text(run("groups", "reset", group, "--all-topics", "--to-current", "--export"))
-    run("groups", "reset", group, "--all-topics", "--to-earliest", "--execute")
-    before = {each: at for each, at in broker.groups.offsets(group).items() if at}
-    assert not before
-    run("groups", "reset", group, "--from-file", str(file), "--execute")
+    kept = tmp_path / "kept.csv"
+    forward = ("groups", "reset", group, "--topic", orders, "--to-latest")
+    run(*forward, "--execute", "--backup", str(kept))
+    assert sorted(broker.groups.offsets(group).values()) == [0, IN_EACH, IN_EACH]
+    assert sorted(kept.read_text().splitlines()) == sorted(file.read_text().splitlines())
+    run("groups", "reset", group, "--from-file", str(kept), "--execute")
+    assert sorted(broker.groups.offsets(group).values()) == [0, 7, 7]
+    with pytest.raises(ConfigError, match="File exists"):
+        run(*forward, "--execute", "--backup", str(kept))
     assert sorted(broker.groups.offsets(group).values()) == [0, 7, 7]
 
 
@@ -295,6 +301,7 @@ def test_offsets_are_exported_and_taken_back(
         (("--topic", "t", "--all-topics", "--to-latest"), "give --topic, or --all-topics"),
         (("--topic", "t", "--to-latest", "--execute", "--dry-run"), "can't both be given"),
         (("--topic", "t", "--from-file", "f"), "leave out --topic"),
+        (("--topic", "t", "--to-latest", "--backup", "f"), "--backup goes with --execute"),
         (("--all-topics", "--to-datetime", "noon"), "'noon' is no time"),
         (("--all-topics", "--by-duration", "noon"), "'noon' is no duration"),
         (("--from-file", "nowhere.csv"), "nowhere.csv can't be read"),

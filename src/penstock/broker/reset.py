@@ -123,17 +123,21 @@ class Resets:
         state = self._groups.state(group)
         return busy(state) if state.members else ""
 
-    def execute(self, changes: Iterable[Change]) -> None:
+    def check(self, changes: Iterable[Change]) -> None:
+        """Raise GroupActiveError, with the members by name, if a group has some."""
+        for group in dict.fromkeys(each.group for each in changes):
+            self._groups.check_at_rest(group)
+
+    def execute(self, changes: Sequence[Change]) -> None:
         """Commit the new offsets.
 
         Raises:
             GroupActiveError: a group has members; nothing is changed then.
         """
+        self.check(changes)
         by_group: dict[str, dict[TopicPartition, int]] = {}
         for each in changes:
             by_group.setdefault(each.group, {})[each.place] = each.new
-        for group in by_group:
-            self._groups.check_at_rest(group)
         for group, offsets in by_group.items():
             self._admin.alter_group_offsets(group, offsets, self._deadline())
 
