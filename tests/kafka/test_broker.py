@@ -24,7 +24,7 @@ from penstock.errors import (
     NotFoundError,
     PenstockError,
 )
-from penstock.kafka.clients import GroupConsumer, NewRecord, TopicWriter
+from penstock.kafka.clients import Admin, GroupConsumer, NewRecord, TopicWriter
 from penstock.ports import free_port
 from penstock.testing.oracle import CONSUMER_GROUPS, run_tool
 from penstock.testing.waiting import eventually
@@ -194,6 +194,7 @@ def test_a_group_is_described_with_members_and_lag(
         assert f"{group} is Stable; {IN_EACH - 5} records behind." in run(
             "groups", "describe", group
         )
+        assert not Admin({"bootstrap.servers": kafka}).group_is_empty(group, Deadline.after(10))
         plan = broker.resets.plan(group, goals.to_earliest, all_topics=True)
         for refused in (
             lambda: broker.resets.execute(plan),
