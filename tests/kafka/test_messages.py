@@ -120,6 +120,7 @@ def test_the_command_reads_from_there_too(numbers: str) -> None:
     assert offsets("--offset", "latest") == []
     assert offsets("--from-time", "2023-11-14T22:22:20", "-p", "0") == ["9"]
     assert offsets("--since", "1h") == []
+    assert run("consume", numbers, "--since", "1h") == "There are no records from there on.\n"
     assert len(offsets("-n", "3")) == 3
 
 

@@ -119,6 +119,7 @@ class Table:
         titles.append("VALUE")
         first = [] if at_once else [self._cells(each) for each in islice(records, _MEASURED)]
         if not first and not at_once:
+            yield b"There are no records from there on.\n"
             return
         widths = _widths([titles, *first], wide=at_once)
         for cells in chain([titles], first, map(self._cells, records)):
