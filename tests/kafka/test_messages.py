@@ -305,7 +305,8 @@ def test_values_may_be_arguments_or_lines_of_a_file(topic: str, tmp_path: Path) 
     [
         (("a", "--file", "f"), "give values or --file, not both"),
         (("a", "-k", "k", "-K", ":"), "give --key or --key-separator"),
-        (("a", "--json", "-K", ":"), "leave out --key-separator"),
+        (("a", "--json", "-K", ":"), "leave out -K and -Z"),
+        (("a", "--json", "-Z"), "leave out -K and -Z"),
         (("a", "-K", ":"), "line 1: there is no ':' between key and value"),
         (("a", "--value-format", "long"), "line 1: 'a' is no long"),
         (("a", "--value-schema", "1"), "--value-schema is for the formats avro, protobuf"),
