@@ -200,8 +200,8 @@ def test_a_source_is_set_reset_rewound_and_put_back(
     worker.rest.await_running(name)
 
     # Further and further back: the reset was undone already, so the first change is next.
-    offsets("undo", name)
     worker.rest.stop(name)
+    offsets("undo", name)
     offsets("undo", name)
     assert worker.rest.offsets(name)[0]["offset"] == {"position": 14}
     assert "no change" in offsets.refused("undo", name)
@@ -410,4 +410,17 @@ def test_the_real_connect_both_ways(
     # One key in one partition, whoever wrote it.
     assert len(before) == 1
     assert places() == before
-    rest.delete(name)
+
+    out, sunk = tmp_path / "out.txt", unique("sink")
+    rest.create_running(sunk, sink(out, topic))
+    read = len(texts(kafka, topic))
+    committed = [{"kafka_offset": read}]
+    rest.await_offsets(sunk, lambda found: [each["offset"] for each in found] == committed)
+    for via in ("rest", "topic"):
+        (move,) = offsets.rows("set", sunk, f"{topic}:0={read - 2}", "--via", via)
+        assert move["read_again"] == "2 records"
+        rest.await_running(sunk)
+        rest.await_offsets(sunk, lambda found: [each["offset"] for each in found] == committed)
+    assert lines(out)[read:] == ["two", "three"] * 2
+    for each in (name, sunk):
+        rest.delete(each)
