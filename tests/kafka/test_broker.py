@@ -191,6 +191,8 @@ def test_a_group_is_described_with_members_and_lag(
         assert (row["state"], row["members"], row["type"]) == ("Stable", 1, protocol)
         assert "reader-7" in run("groups", "describe", group, "--members")
         assert assignor in run("groups", "describe", group, "--state")
+        with pytest.raises(ConfigError, match="--members or --state"):
+            run("groups", "describe", group, "--state", "--members")
         assert f"{group} is Stable; {IN_EACH - 5} records behind." in run(
             "groups", "describe", group
         )

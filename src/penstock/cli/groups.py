@@ -12,6 +12,7 @@ from penstock.cli.kafka import Timeout, Yes, opened
 from penstock.cli.output import say
 from penstock.cli.shown import Output, OutputOption, show, show_document
 from penstock.cli.target import CommandConfig, ContextName, Servers
+from penstock.errors import ConfigError
 
 if TYPE_CHECKING:
     from penstock.broker import Group, GroupMember
@@ -79,6 +80,8 @@ def describe(
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Where a group stands in each partition, how far that is from the end, and who reads it."""
+    if members and state:
+        raise ConfigError("give --members or --state, not both")
     with opened(context, servers, command_config, timeout) as broker:
         groups = [broker.groups.describe(name) for name in broker.groups.names(*patterns)]
     if output is not Output.TABLE:
