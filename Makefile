@@ -19,8 +19,10 @@ setup-dev: $(VENV)/.installed-dev ## The same with the tools for tests and check
 demo: $(VENV)/.installed ## Kafka, a worker and a pipeline, live (ARGS=--exit: end after 10,000 records)
 	@$(BIN)/penstock demo $(ARGS)
 
+# Most tests wait for servers, so two processes take little more than half the time of one. Each has
+# servers of its own.
 test: $(VENV)/.installed-dev packages ## The whole test suite (ARGS="tests/unit -k name" for a part)
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest $(or $(ARGS),-n 2 --dist loadfile)
 
 test-unit test-spark test-kafka test-cluster: test-%: $(VENV)/.installed-dev packages ## One level of the tests
 	@$(BIN)/python -m pytest tests/$* $(ARGS)

@@ -13,6 +13,7 @@ PenstockError
     ServiceAwayError         a server that a plugin needs is away; repeated without end
   PluginError                a plugin broke its contract; fails the task
   StorageError               an internal topic or file can't be read or written
+  GivenUpError               a task that was left behind wants to go on
   SetupError                 Java, a jar, a port: the machine lacks something
   SessionLostError           the Spark JVM is gone; the session is rebuilt
 """
@@ -94,6 +95,10 @@ class GroupActiveError(StorageError):
 
 class RebalancedError(PenstockError):
     """This member lost its partitions: nothing may be committed for them, the batch is dropped."""
+
+
+class GivenUpError(PenstockError):
+    """A task did not stop in its time; another may be in its place, so it must do nothing more."""
 
 
 class SetupError(PenstockError):

@@ -10,15 +10,18 @@ from typing import Self
 
 import httpx
 
-_LATER = re.compile(r"/connectors/[^/]+/(offsets|stop)(\?.*)?$")
+_SINCE_3_5 = re.compile(r"(GET|PATCH|DELETE) /connectors/[^/]+/offsets|PUT /connectors/[^/]+/stop")
+_SINCE_3_6 = re.compile(r"(PATCH|DELETE) /connectors/[^/]+/offsets")
 _UNKNOWN = b'{"error_code":404,"message":"HTTP 404 Not Found"}'
+_NOT_ALLOWED = b'{"error_code":405,"message":"HTTP 405 Method Not Allowed"}'
 
 
 class OldConnect:
-    """Stands in front of a worker and hides what Connect 3.4 did not have."""
+    """Stands in front of a worker and hides what Connect 3.4 did not have, or 3.5."""
 
-    def __init__(self, url: str) -> None:
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(url))
+    def __init__(self, url: str, *, knows_stop: bool = False) -> None:
+        handler = _handler(url, knows_stop=knows_stop)
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
 
     @property
@@ -39,12 +42,16 @@ class OldConnect:
         self._server.server_close()
 
 
-def _handler(url: str) -> type[BaseHTTPRequestHandler]:
+def _handler(url: str, *, knows_stop: bool) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def _pass_on(self) -> None:
             body = self.rfile.read(int(self.headers.get("content-length") or 0))
-            if _LATER.fullmatch(self.path):
+            asked = f"{self.command} {self.path}"
+            if not knows_stop and _SINCE_3_5.fullmatch(asked):
                 self._answer(404, _UNKNOWN)
+                return
+            if _SINCE_3_6.fullmatch(asked):
+                self._answer(405, _NOT_ALLOWED)
                 return
             kind = {"content-type": "application/json"} if body else {}
             answer = httpx.request(

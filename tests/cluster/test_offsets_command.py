@@ -200,8 +200,8 @@ def test_a_source_is_set_reset_rewound_and_put_back(
     worker.rest.await_running(name)
 
     # Further and further back: the reset was undone already, so the first change is next.
-    offsets("undo", name)
     worker.rest.stop(name)
+    offsets("undo", name)
     offsets("undo", name)
     assert worker.rest.offsets(name)[0]["offset"] == {"position": 14}
     assert "no change" in offsets.refused("undo", name)
@@ -239,7 +239,7 @@ def test_a_sink_is_set_reset_rewound_and_put_back(
     refusal = offsets.refused("set", name, f"{topic}:0=9")
     assert f"{topic}:0 has the offsets 0 to 4, not 9" in refusal
     (move,) = offsets.rows("set", name, f"{topic}:0=3")
-    assert move["read_again"] == "1 records"
+    assert move["read_again"] == "1 record"
     expected = ["a", "b", "c", "d", "d"]
     worker.rest.eventually(lambda: lines(file), lambda got: len(got) >= len(expected))
     at(4)
@@ -357,14 +357,24 @@ def test_a_server_without_offsets_and_stop(
     assert worker.rest.get(f"/connectors/{name}/config")["file"] == str(file)
     assert list((tmp_path / "state").rglob("deleted/*.json")) == []
 
+    # Connect 3.5 shows offsets and stops connectors, but does not change offsets.
+    await_position(worker.rest, name, 14)
+    with OldConnect(worker.url, knows_stop=True) as newer:
+        offsets = Command(newer.url, kafka, offset_topic, tmp_path / "state")
+        assert "--via topic" in offsets.refused("reset", name, "--via", "rest")
+        worker.rest.await_running(name)
+        offsets("set", name, "--offset", "position=8")
+    worker.rest.eventually(lambda: texts(kafka, topic), lambda got: len(got) >= 5)
+    await_position(worker.rest, name, 14)
+
     # What a deleted connector has left.
     worker.rest.delete(name)
     offsets = Command(worker.url, kafka, offset_topic, tmp_path / "state")
     assert offsets.rows("show", name)[0]["offset"] == {"position": 14}
     offsets("reset", name)
     worker.rest.create_running(name, source(file, topic))
-    worker.rest.eventually(lambda: texts(kafka, topic), lambda got: len(got) >= 7)
-    assert texts(kafka, topic)[4:] == ["one", "two", "three"]
+    worker.rest.eventually(lambda: texts(kafka, topic), lambda got: len(got) >= 8)
+    assert texts(kafka, topic)[5:] == ["one", "two", "three"]
 
 
 def test_the_real_connect_both_ways(
@@ -400,4 +410,17 @@ def test_the_real_connect_both_ways(
     # One key in one partition, whoever wrote it.
     assert len(before) == 1
     assert places() == before
-    rest.delete(name)
+
+    out, sunk = tmp_path / "out.txt", unique("sink")
+    rest.create_running(sunk, sink(out, topic))
+    read = len(texts(kafka, topic))
+    committed = [{"kafka_offset": read}]
+    rest.await_offsets(sunk, lambda found: [each["offset"] for each in found] == committed)
+    for via in ("rest", "topic"):
+        (move,) = offsets.rows("set", sunk, f"{topic}:0={read - 2}", "--via", via)
+        assert move["read_again"] == "2 records"
+        rest.await_running(sunk)
+        rest.await_offsets(sunk, lambda found: [each["offset"] for each in found] == committed)
+    assert lines(out)[read:] == ["two", "three"] * 2
+    for each in (name, sunk):
+        rest.delete(each)

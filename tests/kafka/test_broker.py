@@ -11,23 +11,24 @@ import pytest
 from typer.testing import CliRunner
 
 from penstock.broker import Broker, goals
-from penstock.broker.reset_files import to_csv
-from penstock.broker.times import duration_ms, moment_ms
+from penstock.broker.reset_files import from_csv, to_csv
 from penstock.cli.main import app
 from penstock.clock import Deadline
 from penstock.data.record import TopicPartition
 from penstock.errors import (
     BadRequestError,
+    ConfigError,
     ConflictError,
     ForbiddenError,
     GroupActiveError,
     NotFoundError,
     PenstockError,
 )
-from penstock.kafka.clients import GroupConsumer, NewRecord, TopicWriter
+from penstock.kafka.clients import Admin, GroupConsumer, NewRecord, TopicWriter
 from penstock.ports import free_port
 from penstock.testing.oracle import CONSUMER_GROUPS, run_tool
 from penstock.testing.waiting import eventually
+from penstock.times import duration_ms, moment_ms
 
 Unique = Callable[[str], str]
 START_MS = 1_700_000_000_000
@@ -190,9 +191,12 @@ def test_a_group_is_described_with_members_and_lag(
         assert (row["state"], row["members"], row["type"]) == ("Stable", 1, protocol)
         assert "reader-7" in run("groups", "describe", group, "--members")
         assert assignor in run("groups", "describe", group, "--state")
+        with pytest.raises(ConfigError, match="--members or --state"):
+            run("groups", "describe", group, "--state", "--members")
         assert f"{group} is Stable; {IN_EACH - 5} records behind." in run(
             "groups", "describe", group
         )
+        assert not Admin({"bootstrap.servers": kafka}).group_is_empty(group, Deadline.after(10))
         plan = broker.resets.plan(group, goals.to_earliest, all_topics=True)
         for refused in (
             lambda: broker.resets.execute(plan),
@@ -279,10 +283,15 @@ def test_offsets_are_exported_and_taken_back(
     group, file = unique("g"), tmp_path / "before.csv"
     broker.resets.execute(broker.resets.plan(group, goals.to_offset(7), [orders]))
     file.write_text(run("groups", "reset", group, "--all-topics", "--to-current", "--export"))
-    run("groups", "reset", group, "--all-topics", "--to-earliest", "--execute")
-    before = {each: at for each, at in broker.groups.offsets(group).items() if at}
-    assert not before
-    run("groups", "reset", group, "--from-file", str(file), "--execute")
+    kept = tmp_path / "kept.csv"
+    forward = ("groups", "reset", group, "--topic", orders, "--to-latest")
+    run(*forward, "--execute", "--backup", str(kept))
+    assert sorted(broker.groups.offsets(group).values()) == [0, IN_EACH, IN_EACH]
+    assert sorted(kept.read_text().splitlines()) == sorted(file.read_text().splitlines())
+    run("groups", "reset", group, "--from-file", str(kept), "--execute")
+    assert sorted(broker.groups.offsets(group).values()) == [0, 7, 7]
+    with pytest.raises(ConfigError, match="File exists"):
+        run(*forward, "--execute", "--backup", str(kept))
     assert sorted(broker.groups.offsets(group).values()) == [0, 7, 7]
 
 
@@ -295,6 +304,7 @@ def test_offsets_are_exported_and_taken_back(
         (("--topic", "t", "--all-topics", "--to-latest"), "give --topic, or --all-topics"),
         (("--topic", "t", "--to-latest", "--execute", "--dry-run"), "can't both be given"),
         (("--topic", "t", "--from-file", "f"), "leave out --topic"),
+        (("--topic", "t", "--to-latest", "--backup", "f"), "--backup goes with --execute"),
         (("--all-topics", "--to-datetime", "noon"), "'noon' is no time"),
         (("--all-topics", "--by-duration", "noon"), "'noon' is no duration"),
         (("--from-file", "nowhere.csv"), "nowhere.csv can't be read"),
@@ -308,23 +318,18 @@ def test_what_a_reset_refuses(arguments: tuple[str, ...], problem: str, unique: 
 
 
 def test_resets_are_those_of_kafkas_own_tool(
-    kafka: str, broker: Broker, orders: str, unique: Unique
+    kafka: str, broker: Broker, orders: str, unique: Unique, tmp_path: Path
 ) -> None:
     """The plan of each option, beyond the ends too, and with a partition nothing is known of."""
     group = unique("g")
     broker.resets.execute(broker.resets.plan(group, goals.to_offset(12), [f"{orders}:0,1"]))
     moment, age = "2023-11-14T22:23:00.000", "P1D"
     cases = {
-        ("--to-earliest",): goals.to_earliest,
         ("--to-latest",): goals.to_latest,
         ("--to-current",): goals.to_current,
         ("--to-offset", "17"): goals.to_offset(17),
         ("--to-datetime", moment): goals.to_time(moment_ms(moment)),
         ("--by-duration", age): goals.by_duration(duration_ms(age)),
-    }
-    shifts = {
-        ("--shift-by", "-5"): goals.shift_by(-5),
-        ("--shift-by", "100"): goals.shift_by(100),
     }
 
     def theirs(options: tuple[str, ...], topic: str) -> set[str]:
@@ -339,9 +344,25 @@ def test_resets_are_those_of_kafkas_own_tool(
         return set(to_csv(broker.resets.plan(group, goal, [topic], times=False)).splitlines())
 
     asked = [(options, goal, orders) for options, goal in cases.items()]
-    asked += [(options, goal, f"{orders}:0,1") for options, goal in shifts.items()]
+    # To before the beginning, from where it stands: nowhere in the last partition.
+    asked.append((("--shift-by", "-50"), goals.shift_by(-50), f"{orders}:0,1"))
     with ThreadPoolExecutor(2) as pool:
         expected = list(pool.map(lambda each: theirs(each[0], each[2]), asked))
     for (options, goal, topic), lines in zip(asked, expected, strict=True):
         assert lines, options
         assert ours(goal, topic) == lines, options
+    # Files go both ways.
+    file = tmp_path / "offsets.csv"
+    file.write_text(to_csv(broker.resets.plan(group, goals.to_offset(3), [f"{orders}:0,1"])))
+    common = ("--bootstrap-server", kafka, "--group", group, "--reset-offsets")
+    done = run_tool(CONSUMER_GROUPS, [*common, "--from-file", str(file), "--export", "--execute"])
+    assert set(broker.groups.offsets(group).values()) == {3}, done.stderr
+    exported = from_csv(done.stdout, [group], "its output")
+    assert exported == {group: broker.groups.offsets(group)}
+    described = run_tool(CONSUMER_GROUPS, [*common[:4], "--describe"]).stdout
+    rows = [line.split()[1:6] for line in described.splitlines() if line.startswith(group)]
+    ours_now = broker.groups.describe(group).partitions
+    assert sorted(rows) == [
+        [each.topic, str(each.partition), str(each.current), str(each.end), str(each.lag)]
+        for each in ours_now
+    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -22,7 +23,15 @@ from penstock import broker as shell
 from penstock.broker import Broker, NewRecord, to_last, to_latest, to_offset, to_time
 from penstock.cli.main import app
 from penstock.data.record import TopicPartition
-from penstock.errors import ConfigError, DataError, NotFoundError, PenstockError
+from penstock.errors import (
+    ConfigError,
+    DataError,
+    DeadlineExceededError,
+    NotFoundError,
+    PenstockError,
+)
+from penstock.kafka.clients import TopicWriter
+from penstock.ports import free_port
 from penstock.process import Child
 from penstock.testing.registry import SchemaRegistry
 from penstock.testing.waiting import eventually
@@ -111,6 +120,7 @@ def test_the_command_reads_from_there_too(numbers: str) -> None:
     assert offsets("--offset", "latest") == []
     assert offsets("--from-time", "2023-11-14T22:22:20", "-p", "0") == ["9"]
     assert offsets("--since", "1h") == []
+    assert run("consume", numbers, "--since", "1h") == "There are no records from there on.\n"
     assert len(offsets("-n", "3")) == 3
 
 
@@ -124,19 +134,31 @@ def test_following_goes_on_at_the_end(broker: Broker, numbers: str) -> None:
     records.close()
 
 
+@pytest.mark.parametrize("group", ["", "billing"])
 def test_the_command_follows_until_it_is_interrupted(
-    kafka: str, broker: Broker, topic: str, tmp_path: Path
+    kafka: str, broker: Broker, topic: str, tmp_path: Path, unique: Unique, group: str
 ) -> None:
-    out = tmp_path / "out"
+    out, name = tmp_path / "out", unique(group)
     command = [sys.executable, "-m", "penstock", "consume", topic, "-F", "-o", "raw", "-b", kafka]
+    command += ["--group", name] if group else []
     with Child("penstock consume", command, log=out) as child:
 
         def arrived() -> bool:
-            broker.messages.write(topic, [NewRecord(topic, None, b"news")])
+            broker.messages.write(topic, [NewRecord(topic, None, b"news", partition=0)])
             return "news" in out.read_text()
 
         eventually(arrived)
-        assert child.running
+        child.signal(signal.SIGINT)
+        assert child.wait(30)
+        assert child.exit_code == 130
+    lines = out.read_text().splitlines()
+    assert set(lines) == {"news"}
+    if group:
+        # What was shown is committed, so the next one goes on behind it.
+        end = broker.topics.describe(topic).partitions[0].end
+        rest = len(list(broker.messages.read_as(name, topic)))
+        assert broker.groups.offsets(name)[TopicPartition(topic, 0)] == end
+        assert rest + len(lines) <= (end or 0)
 
 
 def test_a_group_reads_on_where_it_stopped(broker: Broker, numbers: str, unique: Unique) -> None:
@@ -167,6 +189,10 @@ def test_the_command_reads_as_a_group(broker: Broker, numbers: str, unique: Uniq
         (("--offset", "1", "--since", "1h"), "give one of --offset and --since"),
         (("--from-time", "noon"), "'noon' is no time"),
         (("-f", "%q"), "%q is unknown in a format"),
+        (("-f", "%k", "-o", "json"), "give --format or --output, not both"),
+        (("-f", "%k", "-K", ":"), "in a --format, %k is the key"),
+        (("-o", "json", "-K", ":"), "--key-separator and --null are for --output raw"),
+        (("-o", "raw", "--headers"), "--headers is for tables"),
         (("--value-format", "avro"), "where the schema registry is must be known"),
     ],
 )
@@ -279,7 +305,8 @@ def test_values_may_be_arguments_or_lines_of_a_file(topic: str, tmp_path: Path) 
     [
         (("a", "--file", "f"), "give values or --file, not both"),
         (("a", "-k", "k", "-K", ":"), "give --key or --key-separator"),
-        (("a", "--json", "-K", ":"), "leave out --key-separator"),
+        (("a", "--json", "-K", ":"), "leave out -K and -Z"),
+        (("a", "--json", "-Z"), "leave out -K and -Z"),
         (("a", "-K", ":"), "line 1: there is no ':' between key and value"),
         (("a", "--value-format", "long"), "line 1: 'a' is no long"),
         (("a", "--value-schema", "1"), "--value-schema is for the formats avro, protobuf"),
@@ -302,6 +329,22 @@ def test_more_records_than_the_client_holds_are_written(broker: Broker, topic: s
     assert (written.count, written.last) == (count, count - 1)
     values = [each.value for each in broker.messages.read(topic)]
     assert values == [b"%d" % n for n in range(count)]
+
+
+def test_what_stood_before_a_record_that_is_too_large_is_written(
+    broker: Broker, topic: str
+) -> None:
+    records = [NewRecord(topic, None, b"x" * size, partition=0) for size in (1, 3_000_000, 2)]
+    with pytest.raises(PenstockError, match=f"writing to topic {topic}: MSG_SIZE_TOO_LARGE"):
+        broker.messages.write(topic, records)
+    assert [each.value for each in broker.messages.read(topic)] == [b"x"]
+
+
+def test_a_cluster_that_is_away_is_not_waited_for_without_end() -> None:
+    writer = TopicWriter({"bootstrap.servers": f"127.0.0.1:{free_port()}"})
+    with pytest.raises(DeadlineExceededError, match="ran out of time while writing to topic t"):
+        writer.stream([NewRecord("t", None, b"x")], 1.0)
+    writer.close()
 
 
 # --------------------------------------------------------------------------------------- kcat
@@ -338,7 +381,9 @@ def test_formats_are_those_of_kcat(kafka: str, broker: Broker, topic: str, forma
     theirs = kcat(kafka, "-C", "-t", topic, "-e", "-q", "-f", format_)
     assert run("consume", topic, "-f", format_) == theirs
     theirs = kcat(kafka, "-C", "-t", topic, "-e", "-q", "-Z", "-K###")
-    assert run("consume", topic, "-o", "raw", "-Z", "-K###") == theirs
+    assert run("consume", topic, "-Z", "-K###") == theirs
+    # kcat would take this one for a format.
+    assert run("consume", topic, "-Z", "-K%s") == theirs.replace("###", "%s")
 
 
 @needs_kcat

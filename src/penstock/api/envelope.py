@@ -26,14 +26,6 @@ class Part:
     schema: Schema | None
     opened: bool = False
 
-    def closed(self) -> Part:
-        """The same, as a VARIANT if it is an opened map."""
-        if not self.opened:
-            return self
-        from pyspark.sql import functions as F
-
-        return Part(F.to_variant_object(self.column), None)
-
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
@@ -67,10 +59,6 @@ class Envelope:
     def with_part(self, side: Side, part: Part) -> Envelope:
         """The same record with another key or value."""
         return replace(self, key=part) if side is Side.KEY else replace(self, value=part)
-
-    def closed(self) -> Envelope:
-        """The same record without opened maps."""
-        return replace(self, key=self.key.closed(), value=self.value.closed())
 
     def replace(self, **changes: Any) -> Envelope:
         """The same record with some of its parts changed."""

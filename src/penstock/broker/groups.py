@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -226,11 +226,3 @@ def _summary(entry: GroupEntry, state: GroupState | None) -> GroupSummary:
         entry.protocol,
         None if state is None else len(state.members),
     )
-
-
-def lag_by_topic(partitions: Iterable[GroupPartition]) -> Mapping[str, int]:
-    """The lag of each topic, over its partitions."""
-    found: dict[str, int] = {}
-    for each in partitions:
-        found[each.topic] = found.get(each.topic, 0) + (each.lag or 0)
-    return found

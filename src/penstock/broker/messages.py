@@ -10,13 +10,19 @@ from penstock.broker.edges import Edges, edges_of
 from penstock.broker.goals import Goal, Situation, to_earliest
 from penstock.clock import Clock, Deadline, SystemClock
 from penstock.data.record import TopicPartition
-from penstock.errors import BadRequestError, NotFoundError, RebalancedError
+from penstock.errors import (
+    BadRequestError,
+    DeadlineExceededError,
+    NotFoundError,
+    RebalancedError,
+)
 from penstock.kafka.clients import (
     Admin,
     GroupConsumer,
     NewRecord,
     RawRecord,
     TopicReader,
+    TopicState,
     TopicWriter,
     Written,
 )
@@ -114,29 +120,34 @@ class Messages:
             "auto.offset.reset": "earliest" if from_beginning else "latest",
             "isolation.level": _level(uncommitted=uncommitted),
         }
-        return self._read_as(GroupConsumer(properties), topic, {} if follow else edges)
+        return self._read_as(properties, topic, {} if follow else edges)
 
     def _read_as(
-        self, consumer: GroupConsumer, topic: str, edges: Mapping[TopicPartition, Edges]
+        self, properties: Mapping[str, str], topic: str, edges: Mapping[TopicPartition, Edges]
     ) -> Records:
+        consumer = GroupConsumer(properties)
         member = _Member(consumer, self._deadline)
         try:
             consumer.subscribe([topic], member)
-            quiet_at = self._clock.now() + self._seconds
-            while not edges or self._clock.now() < quiet_at:
-                records = consumer.consume(_BATCH, _SLICE_SECONDS)
-                for record in records:
-                    member.read(record)
-                    yield record
-                member.commit()
-                if edges and member.has_all(edges):
-                    return
-                if records or (member.assigned_now and not member.was_assigned):
-                    member.was_assigned = True
-                    quiet_at = self._clock.now() + _QUIET_SECONDS
+            yield from self._records_of(member, edges)
         finally:
             member.commit()
             consumer.close(self._deadline())
+
+    def _records_of(self, member: _Member, edges: Mapping[TopicPartition, Edges]) -> Records:
+        """Until a member has read up to the edges; for ever if there are none."""
+        deadline = self._deadline()
+        while not (edges and (member.has_all(edges) or deadline.expired)):
+            was_joined = member.joined
+            records = member.next()
+            for record in records:
+                member.read(record)
+                yield record
+            member.commit()
+            if records or member.joined != was_joined:
+                deadline = Deadline.after(_QUIET_SECONDS, self._clock)
+        if not member.joined:
+            raise DeadlineExceededError(f"ran out of time while joining group {member.group}")
 
     def write(
         self, topic: str, records: Iterable[NewRecord], *, compression: str = "none"
@@ -152,24 +163,28 @@ class Messages:
             NotFoundError: there is no such topic, or partition of it.
             DeadlineExceededError: the cluster took none for so many seconds.
         """
-        known = {each.partition for each in self._edges(topic, ())}
+        known = {each.number for each in self._state(topic).partitions}
         properties = {**self._properties, "compression.type": compression}
         with closing(TopicWriter(properties)) as writer:
             return writer.stream(_checked(topic, records, known), self._seconds)
 
     def _edges(self, topic: str, partitions: Collection[int]) -> dict[TopicPartition, Edges]:
-        states = self._admin.topic_states([topic], self._deadline())
-        if topic not in states:
-            raise NotFoundError(f"there is no topic {topic}")
-        edges = edges_of(self._admin, list(states.values()), self._deadline())
-        missing = sorted(set(partitions) - {each.partition for each in edges})
+        state = self._state(topic)
+        edges = edges_of(self._admin, [state], self._deadline())
+        wanted = partitions or [each.number for each in state.partitions]
+        missing = sorted(set(wanted) - {each.partition for each in edges})
         if missing:
             raise NotFoundError(
                 f"topic {topic} has no partition {', '.join(map(str, missing))}, or it has no"
                 " leader now"
             )
-        wanted = partitions or {each.partition for each in edges}
         return {each: at for each, at in edges.items() if each.partition in wanted}
+
+    def _state(self, topic: str) -> TopicState:
+        states = self._admin.topic_states([topic], self._deadline())
+        if topic not in states:
+            raise NotFoundError(f"there is no topic {topic}")
+        return states[topic]
 
     def _at(self, moments: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, int | None]:
         return self._admin.offsets_at(moments, self._deadline())
@@ -186,8 +201,13 @@ class _Member:
         self._deadline = deadline
         self._read: dict[TopicPartition, int] = {}
         self._positions: dict[TopicPartition, int] = {}
-        self.assigned_now: frozenset[TopicPartition] = frozenset()
-        self.was_assigned = False
+        self._mine: frozenset[TopicPartition] = frozenset()
+        self.group = consumer.group_id
+        self.joined = False
+
+    def next(self) -> list[RawRecord]:
+        """What comes within a moment."""
+        return self._consumer.consume(_BATCH, _SLICE_SECONDS)
 
     def read(self, record: RawRecord) -> None:
         place = TopicPartition(record.topic, record.partition)
@@ -203,7 +223,7 @@ class _Member:
 
     def has_all(self, edges: Mapping[TopicPartition, Edges]) -> bool:
         """Whether all that is ours was read up to where it ended at the start."""
-        mine = [each for each in self.assigned_now if each in edges]
+        mine = [each for each in self._mine if each in edges]
         if not mine:
             return False
         missing = [each for each in mine if each not in self._positions]
@@ -212,14 +232,15 @@ class _Member:
         return all(self._positions[each] >= edges[each].end for each in mine)
 
     def assigned(self, partitions: Collection[TopicPartition]) -> None:
-        self.assigned_now |= set(partitions)
+        self._mine |= set(partitions)
+        self.joined = True
 
     def revoked(self, partitions: Collection[TopicPartition]) -> None:
         self.commit()
         self.lost(partitions)
 
     def lost(self, partitions: Collection[TopicPartition]) -> None:
-        self.assigned_now -= set(partitions)
+        self._mine -= set(partitions)
         for each in partitions:
             self._read.pop(each, None)
             self._positions.pop(each, None)

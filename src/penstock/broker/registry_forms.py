@@ -27,6 +27,7 @@ from penstock.converters.registry.client import (
     RegistrySchema,
 )
 from penstock.converters.registry.config import RegistryConfig
+from penstock.converters.registry.unknown import UnknownIds
 from penstock.errors import ConfigError, DataError
 
 _REMEMBERED: Final = 1000
@@ -150,6 +151,7 @@ class RegistryForms:
             )
         self._client = RegistryClient(RegistryConfig.parse({"converter.type": "value", **settings}))
         self._known = lru_cache(_REMEMBERED)(self._find)
+        self._unusable = UnknownIds()
 
     def to_json(self, raw: bytes, wanted: str = "") -> str:
         """JSON of a message; `wanted` is the type its schema must have: AVRO, PROTOBUF, JSON.
@@ -161,7 +163,7 @@ class RegistryForms:
         """
         if not is_framed(raw):
             raise DataError("it does not begin with the id of a schema")
-        type_, codec = self._known(int.from_bytes(raw[1:HEAD_SIZE], "big"))
+        type_, codec = self._found(raw[:HEAD_SIZE])
         if wanted and type_ != wanted:
             raise DataError(f"its schema is of type {type_}, not {wanted}")
         return codec.to_json(raw[HEAD_SIZE:])
@@ -184,6 +186,16 @@ class RegistryForms:
         schema = RegistrySchema(type_, text)
         _codec(schema)  # what can't be used is not registered
         return Registered(self._client.register(subject, schema), schema)
+
+    def _found(self, tag: bytes) -> tuple[str, Codec]:
+        if reason := self._unusable.reason(tag):
+            raise DataError(reason)
+        try:
+            return self._known(int.from_bytes(tag[1:], "big"))
+        except DataError as error:
+            # A topic may hold millions of records that only look as if they had an id.
+            self._unusable.add(tag, str(error))
+            raise
 
     def _find(self, number: int) -> tuple[str, Codec]:
         written = self._client.by_id(number)

@@ -123,17 +123,21 @@ class Resets:
         state = self._groups.state(group)
         return busy(state) if state.members else ""
 
-    def execute(self, changes: Iterable[Change]) -> None:
+    def check(self, changes: Iterable[Change]) -> None:
+        """Raise GroupActiveError, with the members by name, if a group has some."""
+        for group in dict.fromkeys(each.group for each in changes):
+            self._groups.check_at_rest(group)
+
+    def execute(self, changes: Sequence[Change]) -> None:
         """Commit the new offsets.
 
         Raises:
             GroupActiveError: a group has members; nothing is changed then.
         """
+        self.check(changes)
         by_group: dict[str, dict[TopicPartition, int]] = {}
         for each in changes:
             by_group.setdefault(each.group, {})[each.place] = each.new
-        for group in by_group:
-            self._groups.check_at_rest(group)
         for group, offsets in by_group.items():
             self._admin.alter_group_offsets(group, offsets, self._deadline())
 
@@ -157,20 +161,15 @@ class Resets:
 
     def _named(self, topics: Sequence[str]) -> Partitions:
         chosen = [topic_partitions(text) for text in topics]
-        edges = self._groups.edges(topic for topic, _ in chosen)
-        found: dict[TopicPartition, Edges] = {}
+        states = self._admin.topic_states([topic for topic, _ in chosen], self._deadline())
+        wanted: set[TopicPartition] = set()
         for topic, numbers in chosen:
-            of_topic = {each: at for each, at in edges.items() if each.topic == topic}
-            if not of_topic:
+            if topic not in states:
                 raise NotFoundError(f"there is no topic {topic}")
-            wanted = (
-                of_topic
-                if numbers is None
-                else {TopicPartition(topic, number) for number in numbers}
-            )
-            _check_known(wanted, of_topic)
-            found |= {each: edges[each] for each in wanted}
-        return found
+            if numbers is None:
+                numbers = tuple(each.number for each in states[topic].partitions)
+            wanted |= {TopicPartition(topic, number) for number in numbers}
+        return self._existing(wanted)
 
     def _existing(self, partitions: Iterable[TopicPartition]) -> Partitions:
         wanted = set(partitions)

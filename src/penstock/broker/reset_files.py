@@ -13,11 +13,20 @@ from penstock.errors import BadRequestError
 
 def to_csv(changes: Sequence[Change]) -> str:
     """The new offsets as Kafka's tool exports them; with the group if there are several."""
+    return _csv(changes, [(each, each.new) for each in changes])
+
+
+def old_csv(changes: Sequence[Change]) -> str:
+    """The offsets as they were, in the same form; partitions without one are left out."""
+    return _csv(changes, [(each, each.old) for each in changes if each.old is not None])
+
+
+def _csv(changes: Sequence[Change], offsets: Sequence[tuple[Change, int]]) -> str:
     several = len({each.group for each in changes}) > 1
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    for each in changes:
-        row = (each.topic, each.partition, each.new)
+    for each, offset in offsets:
+        row = (each.topic, each.partition, offset)
         writer.writerow((each.group, *row) if several else row)
     return text.getvalue()
 

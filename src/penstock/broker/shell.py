@@ -16,9 +16,9 @@ from penstock.broker.forms import Decoder, Form, encoder
 from penstock.broker.goals import Goal, to_earliest, to_last
 from penstock.broker.groups import Group, GroupSummary
 from penstock.broker.reset import Change
-from penstock.broker.times import shown_moment
 from penstock.broker.topics import Topic
 from penstock.kafka.clients import NewRecord, RawRecord, Written
+from penstock.times import shown_moment
 
 Properties = Mapping[str, str] | None
 

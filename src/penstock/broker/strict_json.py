@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
-from penstock.broker.times import moment_ms
+from penstock.converters.avro.options import is_union
 from penstock.data.schema import DATE, TIMESTAMP, Schema, SchemaType, Struct
 from penstock.errors import BadRequestError, DataError
+from penstock.times import moment_ms
 
 _BITS: Final = {
     SchemaType.INT8: 8, SchemaType.INT16: 16, SchemaType.INT32: 32, SchemaType.INT64: 64,
@@ -135,6 +136,9 @@ def _struct(schema: Schema, node: Any, where: str) -> Struct:
     if unknown := sorted(node.keys() - known):
         fields = ", ".join(field.name for field in schema.fields)
         raise DataError(f"{where} has no field {unknown[0]}; there are: {fields}")
+    if is_union(schema) and sum(each is not None for each in node.values()) != 1:
+        fields = ", ".join(field.name for field in schema.fields)
+        raise DataError(f"{where} is a union; it must have one of {fields}")
     values: dict[str, Any] = {}
     for field in schema.fields:
         inner = field.schema

@@ -87,8 +87,11 @@ def consume(
         ),
     ] = "",
     output: Annotated[
-        Shape, typer.Option("--output", "-o", help="A table, a JSON object a line, or bytes.")
-    ] = Shape.TABLE,
+        Shape | None,
+        typer.Option(
+            "--output", "-o", help="A table, a JSON object a line, or bytes. Else a table, or raw."
+        ),
+    ] = None,
     format_: Annotated[
         str,
         typer.Option("--format", "-f", help="As kcat's: %k %s %p %o %t %T %h %K %S %R and \\n."),
@@ -170,7 +173,7 @@ def _decoders(
 
 
 def _shape(
-    output: Shape,
+    output: Shape | None,
     format_: str,
     separator: str,
     decoders: Decoders,
@@ -180,17 +183,24 @@ def _shape(
 ) -> Printed:
     from penstock.cli.consumed import Formatted, JsonLines, Table
 
-    if format_ or output is Shape.RAW:
-        raw = f"%k{separator}%s\\n" if separator else "%s\\n"
+    if output is None:
+        output = Shape.RAW if separator or null or format_ else Shape.TABLE
+    elif format_:
+        raise ConfigError("give --format or --output, not both")
+    if output is not Shape.RAW and (separator or null):
+        raise ConfigError("--keys, --key-separator and --null are for --output raw")
+    if output is Shape.RAW:
+        if headers or (format_ and separator):
+            raise ConfigError("--headers is for tables; in a --format, %k is the key, %h headers")
+        plain = separator.replace("%", "%%")
+        raw = f"%k{plain}%s\\n" if separator else "%s\\n"
         return Formatted(format_ or raw, decoders, null=null)
-    if output is Shape.JSON:
-        return JsonLines(decoders)
-    return Table(decoders, headers=headers)
+    return JsonLines(decoders) if output is Shape.JSON else Table(decoders, headers=headers)
 
 
 def _start(offset: str, from_time: str, since: str, *, at_end: bool) -> Goal:
     from penstock.broker import goals
-    from penstock.broker.times import duration_ms, moment_ms
+    from penstock.times import duration_ms, moment_ms
 
     if from_time:
         return goals.to_time(moment_ms(from_time))

@@ -11,9 +11,9 @@ from typing import Final, Protocol
 
 from penstock.broker.forms import Decoder, Form, Shown
 from penstock.broker.kcat import compile_format
-from penstock.broker.times import shown_moment
 from penstock.errors import DataError
 from penstock.kafka.clients import RawRecord
+from penstock.times import shown_moment
 
 Decoders = tuple[Decoder, Decoder]
 _MEASURED: Final = 100
@@ -119,6 +119,7 @@ class Table:
         titles.append("VALUE")
         first = [] if at_once else [self._cells(each) for each in islice(records, _MEASURED)]
         if not first and not at_once:
+            yield b"There are no records from there on.\n"
             return
         widths = _widths([titles, *first], wide=at_once)
         for cells in chain([titles], first, map(self._cells, records)):

@@ -11,9 +11,10 @@ import typer
 from penstock.cli.completion import context_names
 from penstock.cli.context_file import save
 from penstock.cli.output import err, say
+from penstock.cli.pairs import pairs
 from penstock.cli.shown import Output, OutputOption, show, show_document
 from penstock.cli.target import Context, Contexts
-from penstock.errors import ConfigError, NotFoundError
+from penstock.errors import NotFoundError
 
 _EXAMPLES = """\b
 Examples:
@@ -115,7 +116,8 @@ def set_context(
     found = dict(contexts.known.get(name, {}))
     found = _changed(found, texts)
     for key, given in (("kafka", kafka), ("registry", registry)):
-        found = _changed(found, {key: _changed(dict(found.get(key, {})), _pairs(given, key)) or ""})
+        table = _changed(found.get(key, {}), pairs(given, f"--{key}"))
+        found = _changed(found, {key: table or ""})
     Context.of(name, _without_references(found), contexts.file)
     current = name if use or contexts.current is None else contexts.current
     save(contexts.file, current, {**contexts.known, name: found})
@@ -160,14 +162,6 @@ def _changed(found: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, An
     """With what was given; an empty text removes a key."""
     merged = {**found, **{key: value for key, value in given.items() if value is not None}}
     return {key: value for key, value in merged.items() if value != ""}
-
-
-def _pairs(given: list[str] | None, option: str) -> dict[str, str]:
-    pairs = [text.partition("=") for text in given or ()]
-    for key, equals, _ in pairs:
-        if not key or not equals:
-            raise ConfigError(f"--{option} needs KEY=VALUE, got {key!r}")
-    return {key: value for key, _, value in pairs}
 
 
 def _without_references(found: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,8 +20,21 @@ if TYPE_CHECKING:
     from penstock.broker import Broker, Change, Goal
 
 
+RESETS = """\b
+Examples:
+  penstock groups reset connect-orders-sink --topic orders --to-earliest
+                                                          what would be read again
+  penstock groups reset connect-orders-sink --topic orders --to-earliest --execute
+  penstock groups reset billing --topic orders:0,2 --by-duration PT2H --execute
+  penstock groups reset billing audit --all-topics --to-datetime 2026-03-01T00:00:00.000
+  penstock groups reset billing --all-topics --to-current --export > before.csv
+  penstock groups reset billing --from-file before.csv --execute
+  penstock groups reset billing --all-topics --to-earliest --execute --backup before.csv
+"""
+
+
 def reset(
-    groups: Annotated[list[str], typer.Argument(metavar="GROUP...", autocompletion=group_names)],
+    groups: Annotated[list[str], typer.Argument(metavar="GROUP", autocompletion=group_names)],
     topic: Annotated[
         list[str] | None,
         typer.Option(
@@ -59,6 +73,12 @@ def reset(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only show it, which is the default.")
     ] = False,
+    backup: Annotated[
+        Path | None,
+        typer.Option(
+            "--backup", help="With --execute: keep the old offsets in this file, for --from-file."
+        ),
+    ] = None,
     export: Annotated[
         bool, typer.Option("--export", help="Print the new offsets as CSV for --from-file.")
     ] = False,
@@ -73,10 +93,10 @@ def reset(
     Nothing changes without --execute. The groups must have no members. Offsets that a partition
     does not have become its first or its last, with a warning.
     """
-    from penstock.broker.reset_files import to_csv
-
     if execute and dry_run:
         raise ConfigError("--execute and --dry-run can't both be given")
+    if backup and not execute:
+        raise ConfigError("--backup goes with --execute; nothing changes without it")
     goals = {
         "--to-earliest": to_earliest,
         "--to-latest": to_latest,
@@ -87,36 +107,50 @@ def reset(
         "--to-datetime": to_datetime,
         "--from-file": from_file,
     }
-    name, value = _one_of(goals)
-    if name == "--from-file" and (topic or all_topics):
-        raise ConfigError("--from-file names the topics; leave out --topic and --all-topics")
-    if name != "--from-file" and bool(topic) == all_topics:
-        raise ConfigError("give --topic, or --all-topics for all that the group has committed")
+    asked = _Asked(*_one_of(goals), topic or (), all_topics=all_topics)
+    asked.check()
     with opened(context, servers, command_config, timeout) as broker:
-        names = _named(broker, groups)
-        if isinstance(value, Path):
-            changes = _of_file(broker, value, names, times=not export)
-        else:
-            goal = _goal(name, value)
-            changes = [
-                change
-                for group in names
-                for change in broker.resets.plan(
-                    group, goal, topic or (), all_topics=all_topics, times=not export
-                )
-            ]
-        for change in changes:
-            if change.warning:
-                complain(change.warning)
+        changes = asked.changes(broker, groups, times=not export)
+        for change in filter(lambda each: each.warning, changes):
+            complain(change.warning)
         if execute:
-            broker.resets.execute(changes)
+            _execute(broker, changes, backup)
         if export:
-            # Not through the console, which would wrap it.
-            typer.echo(to_csv(changes), nl=False)
-            return
-        _show_changes(changes, output)
-        if output is Output.TABLE:
+            _export(changes)
+        else:
+            _show_changes(changes, output)
+        if output is Output.TABLE and not export:
             _conclude(broker, changes, done=execute)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Where offsets are to go, and which."""
+
+    option: str
+    value: Any
+    topics: Sequence[str]
+    all_topics: bool
+
+    def check(self) -> None:
+        if self.option == "--from-file":
+            if self.topics or self.all_topics:
+                raise ConfigError(
+                    "--from-file names the topics; leave out --topic and --all-topics"
+                )
+        elif bool(self.topics) == self.all_topics:
+            raise ConfigError("give --topic, or --all-topics for all that the group has committed")
+
+    def changes(self, broker: Broker, groups: Sequence[str], *, times: bool) -> list[Change]:
+        names = _named(broker, groups)
+        if isinstance(self.value, Path):
+            return _of_file(broker, self.value, names, times=times)
+        goal = _goal(self.option, self.value)
+        plans = (
+            broker.resets.plan(group, goal, self.topics, all_topics=self.all_topics, times=times)
+            for group in names
+        )
+        return [change for plan in plans for change in plan]
 
 
 def _one_of(goals: dict[str, Any]) -> tuple[str, Any]:
@@ -133,7 +167,7 @@ def _one_of(goals: dict[str, Any]) -> tuple[str, Any]:
 
 def _goal(name: str, value: Any) -> Goal:
     from penstock.broker import goals
-    from penstock.broker.times import duration_ms, moment_ms
+    from penstock.times import duration_ms, moment_ms
 
     known: dict[str, Callable[[], Goal]] = {
         "--to-earliest": lambda: goals.to_earliest,
@@ -174,8 +208,29 @@ def _of_file(broker: Broker, file: Path, groups: Sequence[str], *, times: bool) 
     ]
 
 
+def _execute(broker: Broker, changes: Sequence[Change], backup: Path | None) -> None:
+    from penstock.broker.reset_files import old_csv
+
+    broker.resets.check(changes)
+    if backup is not None:
+        try:
+            # A file that is there may be somebody's only way back.
+            with backup.open("x", encoding="utf-8") as stream:
+                stream.write(old_csv(changes))
+        except OSError as error:
+            raise ConfigError(f"--backup: {backup} can't be written: {error}") from error
+    broker.resets.execute(changes)
+
+
+def _export(changes: Sequence[Change]) -> None:
+    from penstock.broker.reset_files import to_csv
+
+    # Not through the console, which would wrap it.
+    typer.echo(to_csv(changes), nl=False)
+
+
 def _show_changes(changes: Sequence[Change], output: Output) -> None:
-    from penstock.broker.times import shown_moment
+    from penstock.times import shown_moment
 
     rows = [
         {

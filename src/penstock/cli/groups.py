@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from penstock.cli.completion import group_names
-from penstock.cli.group_reset import reset
+from penstock.cli.group_reset import RESETS, reset
 from penstock.cli.kafka import Timeout, Yes, opened
 from penstock.cli.output import say
 from penstock.cli.shown import Output, OutputOption, show, show_document
 from penstock.cli.target import CommandConfig, ContextName, Servers
+from penstock.errors import ConfigError
 
 if TYPE_CHECKING:
     from penstock.broker import Group, GroupMember
@@ -22,11 +23,7 @@ Examples:
   penstock groups describe connect-orders-sink
   penstock groups reset connect-orders-sink --topic orders --to-earliest
                                                           what would be read again
-  penstock groups reset connect-orders-sink --topic orders --to-earliest --execute
-  penstock groups reset billing --topic orders:0,2 --by-duration PT2H --execute
-  penstock groups reset billing audit --all-topics --to-datetime 2026-03-01T00:00:00.000
-  penstock groups reset billing --all-topics --to-current --export > before.csv
-  penstock groups reset billing --from-file before.csv --execute
+  penstock groups delete 'test-*' --yes
 """
 app = typer.Typer(
     name="groups",
@@ -37,15 +34,13 @@ app = typer.Typer(
     context_settings={"max_content_width": 100},
 )
 
-_Names = Annotated[
-    list[str], typer.Argument(metavar="GROUP|PATTERN...", autocompletion=group_names)
-]
+_Names = Annotated[list[str], typer.Argument(metavar="GROUP|PATTERN", autocompletion=group_names)]
 
 
 @app.command("list")
 def list_groups(
     patterns: Annotated[
-        list[str] | None, typer.Argument(metavar="[GROUP|PATTERN]...", autocompletion=group_names)
+        list[str] | None, typer.Argument(metavar="GROUP|PATTERN", autocompletion=group_names)
     ] = None,
     context: ContextName = None,
     servers: Servers = None,
@@ -85,6 +80,8 @@ def describe(
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Where a group stands in each partition, how far that is from the end, and who reads it."""
+    if members and state:
+        raise ConfigError("give --members or --state, not both")
     with opened(context, servers, command_config, timeout) as broker:
         groups = [broker.groups.describe(name) for name in broker.groups.names(*patterns)]
     if output is not Output.TABLE:
@@ -190,4 +187,4 @@ def delete_offsets(
     say(f"{group} has forgotten: {', '.join(map(str, gone))}")
 
 
-app.command()(reset)
+app.command(epilog=RESETS)(reset)

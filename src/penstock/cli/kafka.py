@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from penstock.cli.target import Target
-from penstock.errors import ConfigError
 
 if TYPE_CHECKING:
     from penstock.broker import Broker
@@ -70,14 +68,3 @@ def registry_forms(target: Target, url: str | None, *forms: FormName) -> Registr
         settings["schema.registry.url"] = url
     needed = any(Form(form) in REGISTRY_TYPES for form in forms)
     return RegistryForms(settings) if needed or settings else None
-
-
-def pairs(given: Sequence[str] | None, option: str) -> dict[str, str]:
-    """KEY=VALUE texts as a dictionary. Raises ConfigError if one is none."""
-    found: dict[str, str] = {}
-    for text in given or ():
-        name, equals, value = text.partition("=")
-        if not equals or not name.strip():
-            raise ConfigError(f"{option} needs KEY=VALUE, got {text!r}")
-        found[name.strip()] = value
-    return found

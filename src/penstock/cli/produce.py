@@ -61,7 +61,7 @@ _Schema = "FILE|ID"
 def produce(
     topic: Annotated[str, typer.Argument(metavar="TOPIC", autocompletion=topic_names)],
     values: Annotated[
-        list[str] | None, typer.Argument(metavar="[VALUE]...", help="Else lines of the input.")
+        list[str] | None, typer.Argument(metavar="VALUE", help="Else lines of the input.")
     ] = None,
     file: Annotated[
         Path | None, typer.Option("--file", help="Lines of a file; else of standard input.")
@@ -112,8 +112,8 @@ def produce(
 
     if values and file:
         raise ConfigError("give values or --file, not both")
-    if as_json and key_separator:
-        raise ConfigError("--json has the key in each line; leave out --key-separator")
+    if as_json and (key_separator or null_value):
+        raise ConfigError("--json has keys and null in each line; leave out -K and -Z")
     if key is not None and key_separator:
         raise ConfigError("give --key or --key-separator, not both")
     target = Target.of(context=context, servers=servers, command_config=command_config)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import typer
-from rich.console import Console
+from rich.cells import cell_len
 from rich.markup import escape
 from rich.table import Table
 
 from penstock.cli.output import out, say
-
-_ENDLESS: Final = 10_000
 
 
 class Output(StrEnum):
@@ -38,15 +36,11 @@ def show(
     if output is not Output.TABLE:
         show_document([dict(row) for row in rows], output)
         return
-    table = table_of(rows, columns, style)
     if out.is_terminal:
-        out.print(table)
-        return
-    # Only a terminal has a width: lines in a pipe are for grep and cut.
-    wide = Console(file=out.file, width=_ENDLESS, highlight=False)
-    with wide.capture() as captured:
-        wide.print(table)
-    out.file.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
+        out.print(table_of(rows, columns, style))
+    else:
+        # Only a terminal has a width: lines in a pipe are for grep and cut.
+        out.file.writelines(f"{line}\n" for line in _lines(rows, columns))
 
 
 def table_of(
@@ -56,12 +50,11 @@ def table_of(
 ) -> Table:
     """The table itself; `style` gives a row its colour."""
     table = Table(box=None, pad_edge=False, header_style="bold")
-    shown = columns or list(rows[0] if rows else ())
-    for column in shown:
-        table.add_column(column.upper().replace("_", " "), overflow="fold")
-    for row in rows:
-        cells = (escape(_cell(row.get(column))) for column in shown)
-        table.add_row(*cells, style=style(row) if style else None)
+    titles, *cells = _cells(rows, columns)
+    for title in titles:
+        table.add_column(title, overflow="fold")
+    for row, texts in zip(rows, cells, strict=True):
+        table.add_row(*map(escape, texts), style=style(row) if style else None)
     return table
 
 
@@ -78,6 +71,23 @@ def show_document(value: Any, output: Output) -> None:
             value, sort_keys=False, allow_unicode=True, default_flow_style=False
         ).rstrip()
     )
+
+
+def _cells(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> list[list[str]]:
+    """The titles, then the texts of each row."""
+    shown = columns or list(rows[0] if rows else ())
+    titles = [column.upper().replace("_", " ") for column in shown]
+    return [titles, *([_cell(row.get(column)) for column in shown] for row in rows)]
+
+
+def _lines(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> Iterator[str]:
+    """A table without folds: a line for each row."""
+    cells = [[" ".join(text.splitlines()) for text in row] for row in _cells(rows, columns)]
+    widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
+    for row in cells:
+        spare = (width - cell_len(text) for text, width in zip(row, widths, strict=True))
+        padded = (text + " " * blanks for text, blanks in zip(row, spare, strict=True))
+        yield "  ".join(padded).rstrip()
 
 
 def _cell(value: Any) -> str:

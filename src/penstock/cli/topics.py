@@ -9,8 +9,9 @@ from typer.core import TyperGroup
 
 from penstock.cli.completion import topic_names
 from penstock.cli.connectors.used_topics import used
-from penstock.cli.kafka import Timeout, Yes, opened, pairs
+from penstock.cli.kafka import Timeout, Yes, opened
 from penstock.cli.output import say
+from penstock.cli.pairs import pairs
 from penstock.cli.shown import Output, OutputOption, show, show_document
 from penstock.cli.target import CommandConfig, ContextName, Servers
 
@@ -57,12 +58,10 @@ _Name = Annotated[str, typer.Argument(metavar="TOPIC", autocompletion=topic_name
 _Patterns = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[TOPIC|PATTERN]...", help="As orders or 'jdbc_*'.", autocompletion=topic_names
+        metavar="TOPIC|PATTERN", help="As orders or 'jdbc_*'.", autocompletion=topic_names
     ),
 ]
-_Wanted = Annotated[
-    list[str], typer.Argument(metavar="TOPIC|PATTERN...", autocompletion=topic_names)
-]
+_Wanted = Annotated[list[str], typer.Argument(metavar="TOPIC|PATTERN", autocompletion=topic_names)]
 _Config = Annotated[
     list[str] | None, typer.Option("--config", metavar="KEY=VALUE", help="A setting; repeatable.")
 ]

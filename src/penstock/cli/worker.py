@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from penstock.cli.pairs import pairs
 from penstock.errors import ConfigError
 
 app = typer.Typer(rich_markup_mode=None)
@@ -65,7 +66,7 @@ def up(
     """Run an embedded Kafka and a worker until Ctrl-C; the data stays for the next time."""
     from penstock.cli.local import run_up
 
-    raise typer.Exit(run_up(data_dir, port, kafka_port, _pairs(properties)))
+    raise typer.Exit(run_up(data_dir, port, kafka_port, pairs(properties, "--property")))
 
 
 @app.command()
@@ -78,7 +79,7 @@ def kafka(
     """Run the embedded Kafka alone until Ctrl-C."""
     from penstock.cli.local import run_kafka
 
-    raise typer.Exit(run_kafka(data_dir, port, heap_mb, _pairs(properties)))
+    raise typer.Exit(run_kafka(data_dir, port, heap_mb, pairs(properties, "--property")))
 
 
 @app.command()
@@ -114,11 +115,3 @@ def demo(
     from penstock.demo import run_demo
 
     raise typer.Exit(run_demo(leave=exit_))
-
-
-def _pairs(properties: list[str] | None) -> dict[str, str]:
-    pairs = [text.partition("=") for text in properties or []]
-    for name, equals, _ in pairs:
-        if not equals or not name.strip():
-            raise ConfigError(f"--property needs KEY=VALUE, got {name!r}")
-    return {name.strip(): value.strip() for name, _, value in pairs}

@@ -33,6 +33,7 @@ class Access:
         self.notes: list[str] = []
         self._topic = topic
         self._side = None if kafka is None else KafkaSide(kafka, seconds)
+        self._has_rest: bool | None = None
         self._asked = False
         self._obstacle: SetupError | None = None
 
@@ -84,12 +85,19 @@ class Access:
         if self.via is Via.TOPIC or not subject.exists:
             return self.kafka_way(subject)
         rest = RestWay(self.client, subject.name, subject.kind)
-        if self.can_go_round:
+        if self.can_go_round and not self._rest_works(rest):
+            return self.kafka_way(subject)
+        return rest
+
+    def _rest_works(self, rest: RestWay) -> bool:
+        """Whether the server has such requests; asked once, for it is the same for all."""
+        if self._has_rest is None:
             try:
                 rest.read()
+                self._has_rest = True
             except UnsupportedError:
-                return self.kafka_way(subject)
-        return rest
+                self._has_rest = False
+        return self._has_rest
 
     @property
     def can_go_round(self) -> bool:

@@ -65,15 +65,24 @@ class Changing:
     def _halted(self, subject: Subject, *, recreate: bool) -> Halt:
         if not subject.exists:
             return Nobody()
-        halt: Halt = Stopped(self._client, self._name, self._access.seconds)
         try:
-            halt.stop()
+            return self._at_rest(Stopped(self._client, self._name, self._access.seconds))
         except NotSupportedError as error:
             if not recreate:
                 raise needs_recreate(self._name) from error
-            kept = state_home() / "deleted" / f"{self._name.replace('/', '_')}.json"
-            halt = Recreated(self._client, self._name, kept, self._access.seconds)
+        kept = state_home() / "deleted" / f"{self._name.replace('/', '_')}.json"
+        return self._at_rest(Recreated(self._client, self._name, kept, self._access.seconds))
+
+    def _at_rest(self, halt: Halt) -> Halt:
+        try:
             halt.stop()
+        except NotSupportedError:
+            raise
+        except BaseException as error:
+            told = self._recovered(None, None, halt)
+            if not isinstance(error, PenstockError):
+                raise
+            raise ChangeError(f"{self._name}: {error}. {told}") from error
         return halt
 
     def _written(self, subject: Subject, way: Way, moves: Sequence[Move]) -> Way:
@@ -110,7 +119,7 @@ class Changing:
 
     # -------------------------------------------------------------------------- if it failed
 
-    def _recovered(self, way: Way, entry: Entry | None, halt: Halt) -> str:
+    def _recovered(self, way: Way | None, entry: Entry | None, halt: Halt) -> str:
         told = self._done_so_far(way, entry)
         try:
             state = halt.restore()
@@ -118,8 +127,8 @@ class Changing:
             return f"{told} {halt.left_behind()} ({error})."
         return f"{told} The connector is {state} again." if state else told
 
-    def _done_so_far(self, way: Way, entry: Entry | None) -> str:
-        if entry is None:
+    def _done_so_far(self, way: Way | None, entry: Entry | None) -> str:
+        if entry is None or way is None:
             return "No offset was changed."
         undo = f"`penstock offsets undo {self._name}` puts the old offsets back."
         try:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from penstock.client import Client, ServerError
+from penstock.config.values import HIDDEN
 from penstock.errors import BadRequestError, DeadlineExceededError, NotFoundError, PenstockError
 from penstock.offsets.patience import holds
 from penstock.storage.offsets import replace_file
@@ -72,11 +73,7 @@ class Stopped:
                 raise NotSupportedError(f"the server of {self._name} can't stop it") from error
             raise
         if not holds(self._is_stopped, self._seconds):
-            self.restore()
-            raise DeadlineExceededError(
-                f"{self._name} did not stop in {self._seconds:.0f} s; it was told to go on, and"
-                " nothing was changed"
-            )
+            raise DeadlineExceededError(f"it did not stop in {self._seconds:.0f} s")
 
     def restore(self) -> str:
         """Resume it, or pause it."""
@@ -107,17 +104,29 @@ class Recreated:
         self._config = client.config(name)
 
     def stop(self) -> None:
-        """Keep its config in a file, and delete it."""
+        """Keep its config in a file, and delete it.
+
+        Raises:
+            BadRequestError: it could not be created again.
+        """
+        hidden = sorted(key for key, value in self._config.items() if value == HIDDEN)
+        if hidden:
+            raise BadRequestError(
+                f"the server does not tell {', '.join(hidden)}, so the connector could not be"
+                " created again"
+            )
         # Should the machine fail now, this is all that is left of the connector.
         self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         document = {"name": self._name, "config": self._config}
         replace_file(self._file, json.dumps(document, indent=2).encode())
         self._client.delete(self._name)
         if not holds(lambda: self._name not in self._client.connectors(), self._seconds):
-            raise DeadlineExceededError(f"{self._name} was deleted, but the server still has it")
+            raise DeadlineExceededError("it was deleted, but the server still has it")
 
     def restore(self) -> str:
         """Create it again."""
+        if not self._file.exists():  # It was not deleted.
+            return self._before
         self._client.put_config(self._name, self._config)
         state = restored(self._client, self._name, self._before, resume=False)
         self._file.unlink(missing_ok=True)

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from penstock.broker.names import topic_partitions
-from penstock.broker.times import shown_moment
 from penstock.data.record import TopicPartition
 from penstock.errors import BadRequestError
 from penstock.offsets.models import Kind, Map, Move, same, sink_place
+from penstock.times import shown_moment
 
 
 def source_partition(text: str, known: Sequence[Map]) -> Map:
@@ -115,7 +115,8 @@ def _records(move: Move) -> str:
     if move.before is None:
         return f"from offset {after} on"
     count = int(move.before["kafka_offset"]) - after
-    return f"{count} records" if count > 0 else f"{-count} records are left out"
+    counted = "1 record" if abs(count) == 1 else f"{abs(count)} records"
+    return counted if count > 0 else f"{counted} left out"
 
 
 def _tells(key: str, value: Any) -> bool:

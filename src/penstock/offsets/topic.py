@@ -75,13 +75,14 @@ class OffsetTopic:
             NotFoundError: there is no such topic.
         """
         found: dict[str, dict[str, _Kept]] = {name: {} for name in connectors}
+        keys = Keys(found)
         for record in self._records():
-            stored = parsed(record)
-            if stored is None or stored.connector not in found:
+            key = keys.find(record.key)
+            stored = None if key is None else key.stored(record)
+            if key is None or stored is None:
                 continue
-            of_connector = found[stored.connector]
-            name = canonical(stored.partition)
-            of_connector.setdefault(name, _Kept(deque(maxlen=keep))).add(stored, before)
+            of_connector = found[key.connector]
+            of_connector.setdefault(key.name, _Kept(deque(maxlen=keep))).add(stored, before)
         return {
             connector: [partitions[name].trail() for name in sorted(partitions)]
             for connector, partitions in found.items()
@@ -164,16 +165,54 @@ def _tidy(key: bytes) -> bytes:
     return encode(decode(key))
 
 
-def parsed(record: RawRecord) -> Stored | None:
-    """The record as an offset; None for what is none."""
-    try:
-        name = decode(record.key or b"")
-        offset = None if record.value is None else decode(record.value)
-    except ValueError:
-        return None
-    if not (isinstance(name, list) and len(name) == 2 and isinstance(name[0], str)):
-        return None
-    if not isinstance(name[1], dict) or not isinstance(offset, dict | None):
-        return None
-    place = Place(record.partition, record.offset, record.timestamp)
-    return Stored(name[0], record.key or b"", name[1], offset, place)
+@dataclass(frozen=True, slots=True)
+class Key:
+    """The key of an offset; `name` is one text for a partition, however it is written."""
+
+    data: bytes
+    connector: str
+    partition: Map
+    name: str
+
+    @classmethod
+    def of(cls, data: bytes) -> Key | None:
+        """None for what is no key of an offset."""
+        try:
+            found = decode(data)
+        except ValueError:
+            return None
+        if not (isinstance(found, list) and len(found) == 2):
+            return None
+        connector, partition = found
+        if not (isinstance(connector, str) and isinstance(partition, dict)):
+            return None
+        return cls(data, connector, partition, canonical(partition))
+
+    def stored(self, record: RawRecord) -> Stored | None:
+        """A record with this key; None if its value is no offset."""
+        try:
+            offset = None if record.value is None else decode(record.value)
+        except ValueError:
+            return None
+        if not isinstance(offset, dict | None):
+            return None
+        place = Place(record.partition, record.offset, record.timestamp)
+        return Stored(self.connector, self.data, self.partition, offset, place)
+
+
+class Keys:
+    """The keys of some connectors. Each is taken apart once, for a topic has few of them."""
+
+    def __init__(self, connectors: Collection[str]) -> None:
+        self._connectors = connectors
+        self._known: dict[bytes, Key | None] = {}
+
+    def find(self, data: bytes | None) -> Key | None:
+        """None for keys of others, and for what is none."""
+        if data is None:
+            return None
+        if data not in self._known:
+            key = Key.of(data)
+            theirs = key is not None and key.connector in self._connectors
+            self._known[data] = key if theirs else None
+        return self._known[data]

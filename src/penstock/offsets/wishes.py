@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn, Protocol
+from typing import Any, Final, NoReturn, Protocol
 
-from penstock.broker.times import shown_moment
 from penstock.data.record import TopicPartition
 from penstock.errors import BadRequestError
 from penstock.offsets.models import Held, Kind, Map, Move, same, sink_map, sink_place
 from penstock.offsets.texts import chosen, listed, shown_partition, source_partition
 from penstock.offsets.topic import Trail
+from penstock.times import shown_moment
 
 
 class Kafka(Protocol):
@@ -60,6 +60,8 @@ class Situation:
         if self.kind is not kind:
             raise BadRequestError(f"{self.name} is a {self.kind}: its offsets are set as {form}")
 
+
+_JDBC_FIELDS: Final = {"incrementing", "timestamp", "timestamp_nanos", "source_hash"}
 
 Wish = Callable[[Situation], list[Move]]
 
@@ -190,8 +192,10 @@ def _rewound_source(situation: Situation, partitions: Sequence[Map], moment: int
 
 
 def _has_time(offset: Map) -> bool:
+    """Whether it is one of a JDBC source; what a time means among other fields, who knows."""
     stamp = offset.get("timestamp")
-    return isinstance(stamp, int) and not isinstance(stamp, bool)
+    of_jdbc = offset.keys() <= _JDBC_FIELDS
+    return of_jdbc and isinstance(stamp, int) and not isinstance(stamp, bool)
 
 
 def _at_time(offset: Map, moment: int) -> Map:

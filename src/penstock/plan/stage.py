@@ -17,6 +17,7 @@ from penstock.api.transform import (
     RecordTransformation,
     Schemas,
 )
+from penstock.columns.opened import closed, without_opened
 from penstock.columns.record_kernel import HOLDS
 from penstock.columns.types import spark_type
 from penstock.data.schema import Schema
@@ -81,7 +82,7 @@ class Path:
         """The path after all opened maps were closed."""
         parts = zip(("key", "value"), self.opened, strict=True)
         columns = {
-            name: Part(F.col(name), None, opened=True).closed().column
+            name: closed(Part(F.col(name), None, opened=True)).column
             for name, opened in parts
             if opened
         }
@@ -164,7 +165,7 @@ class Stage:
         try:
             if isinstance(self.transformation, RecordTransformation):
                 return [self._through_records(self.transformation, schemas)]
-            given = before if self.transformation.takes_opened else before.closed()
+            given = before if self.transformation.takes_opened else without_opened(before)
             outputs = self.transformation.columns(given)
         except DataError as error:
             if strict:
@@ -176,7 +177,7 @@ class Stage:
 
     def _way(self, before: Envelope, after: Envelope) -> _Way:
         # Rows that the guard leaves out stay as they are, so the others take their form.
-        ending = after if self.guard is None else after.closed()
+        ending = after if self.guard is None else without_opened(after)
         return _Way(
             (ending.key.schema, ending.value.schema),
             (ending.key.opened, ending.value.opened),

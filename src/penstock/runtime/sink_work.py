@@ -101,7 +101,9 @@ class SinkWork:
 
     @property
     def spark(self) -> SparkSession:
-        return self._engine.session_for(self._group, self._id.connector)
+        session = self._engine.session_for(self._group, self._id.connector)
+        self._control.check()
+        return session
 
     @property
     def stopping(self) -> bool:
@@ -299,6 +301,7 @@ class SinkWork:
         self, records: Sequence[RawRecord], ranges: tuple[OffsetRange, ...]
     ) -> tuple[OffsetRange, ...]:
         assert self._batches is not None  # noqa: S101 - start() made them
+        self._control.check()
         with self._engine.guard():
             return self._batches.write(records, ranges)
 
@@ -322,7 +325,7 @@ class SinkWork:
 
     def _commit(self) -> None:
         """Commit what is written. While that can't be, only this is repeated, not the write."""
-        if not self._uncommitted:
+        if not self._uncommitted or self._control.given_up:
             return
         try:
             self._live_consumer().commit(self._uncommitted, _deadline())

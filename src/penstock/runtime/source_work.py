@@ -93,7 +93,9 @@ class SourceWork:
 
     @property
     def spark(self) -> SparkSession:
-        return self._engine.session_for(self._group, self._id.connector)
+        session = self._engine.session_for(self._group, self._id.connector)
+        self._control.check()
+        return session
 
     @property
     def stopping(self) -> bool:
@@ -118,6 +120,7 @@ class SourceWork:
         with self._engine.guard():
             batch = self._task.read()
             if batch is not None:
+                self._control.check()
                 self._write(batch)
         self._tell_figures()
         if batch is None:
@@ -234,7 +237,9 @@ class SourceWork:
         Only this is repeated then, not the write: the records are in Kafka already.
         """
         batch = self._written
-        if batch is not None and batch.offsets:
+        # Of a task that was given up the records may be written twice, but its offsets are not
+        # stored: they may have been changed meanwhile.
+        if batch is not None and batch.offsets and not self._control.given_up:
             entries = [(dict(partition), offset) for partition, offset in batch.offsets.items()]
             deadline = deadline or Deadline.after(STORE_SECONDS)
             self._offsets.put(self._id.connector, entries, deadline)

@@ -10,7 +10,7 @@ from typing import Final, Protocol
 
 from penstock.clock import Clock, Deadline
 from penstock.data.record import TaskId
-from penstock.errors import DeadlineExceededError, RebalancedError, RetriableError
+from penstock.errors import DeadlineExceededError, GivenUpError, RebalancedError, RetriableError
 from penstock.logs import Scope, logged_as
 from penstock.worker_port import State, TargetState, WorkerEvents
 
@@ -30,6 +30,7 @@ class TaskControl:
     def __init__(self, target: TargetState, clock: Clock) -> None:
         self._changed = threading.Event()
         self._stopping = False
+        self._given_up = False
         self._target = target
         self.clock = clock
 
@@ -38,12 +39,26 @@ class TaskControl:
         return self._stopping
 
     @property
+    def given_up(self) -> bool:
+        """Whether another task may be in this one's place by now."""
+        return self._given_up
+
+    @property
     def paused(self) -> bool:
         return self._target is not TargetState.STARTED
 
     def stop(self) -> None:
         self._stopping = True
         self._changed.set()
+
+    def give_up(self) -> None:
+        self._given_up = True
+        self.stop()
+
+    def check(self) -> None:
+        """Raise GivenUpError if nobody counts on this task any more."""
+        if self._given_up:
+            raise GivenUpError("the task was given up: it may write and store nothing any more")
 
     def set_target(self, target: TargetState) -> None:
         self._target = target
@@ -133,6 +148,7 @@ class TaskHost:
     def give_up(self) -> None:
         """Leave the task behind. It may still come back; what it then says is not heard."""
         self._muted = True
+        self._control.give_up()
         with logged_as(Scope.of(self.task)):
             log.error("Task %s did not stop in time and was given up", self.task)
 

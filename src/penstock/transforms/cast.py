@@ -18,7 +18,8 @@ from penstock.transforms.field_path import field_steps, field_syntax_key
 from penstock.transforms.nested import by_parent, edited
 from penstock.transforms.pairs import split_pair
 from penstock.transforms.requirements import require_map_or_null, variant_map
-from penstock.transforms.structs import field_value, replace_null_key, struct_of, with_entries
+from penstock.transforms.structs import field_value, replace_null_key, struct_of
+from penstock.transforms.variants import with_entries
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -134,9 +135,10 @@ class Cast(ColumnTransformation):
 
     def _cast_whole(self, envelope: Envelope, target: SchemaType) -> Envelope:
         from penstock.columns.faults import fail, with_outcome
+        from penstock.columns.opened import closed
         from penstock.transforms.cast_values import cast, cast_variant
 
-        part = envelope.part(self.side).closed()
+        part = closed(envelope.part(self.side))
         if part.schema is None:
             return with_outcome(envelope, self.side, cast_variant(part.column, target), None)
         try:

@@ -31,7 +31,7 @@ class HoistField(ColumnTransformation):
 
         name, part = self.config.field, envelope.part(self.side)
         if part.schema is None:
-            hoisted = Part(map_of({name: part.column}), None)
+            hoisted = Part(map_of({name: part.column}), None, opened=True)
         else:
             schema = copied_schema(struct_schema(), [Field(name, part.schema)])
             hoisted = Part(F.struct(part.column.alias(name)), schema)

@@ -15,8 +15,8 @@ from penstock.transforms.requirements import (
     require_map_or_null,
     variant_map,
 )
-from penstock.transforms.structs import field_value, struct_of, with_entries
-from penstock.transforms.variants import member
+from penstock.transforms.structs import field_value, struct_of
+from penstock.transforms.variants import member, with_entries
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -65,7 +65,9 @@ def edited(
         for _, edit in levels:
             envelope = edit(envelope)
         return envelope
-    envelope = envelope.closed()
+    from penstock.columns.opened import without_opened
+
+    envelope = without_opened(envelope)
     ways = [
         (parents, _Way(side, edit, replace_null, missing and f"{missing}: {'.'.join(parents)}"))
         for parents, edit in levels
@@ -152,8 +154,10 @@ class _Way:
         """What `end` makes of the data, edited where the parents lead."""
         part = envelope.part(self.side)
         if not parents:
+            from penstock.columns.opened import closed
+
             after = self.edit(envelope)
-            changed = after.part(self.side).closed()
+            changed = closed(after.part(self.side))
             return end(None if changed is part else changed, after.fault)
         if part.schema is None:
             return self._member(envelope, part, parents, end, name)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial, reduce
-from itertools import combinations
-from operator import or_
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from penstock.api.envelope import Envelope, Part
@@ -31,6 +29,7 @@ from penstock.transforms.requirements import (
     variant_map,
 )
 from penstock.transforms.structs import copied_schema, field_value, replace_null_key, struct_of
+from penstock.transforms.variants import map_of, no_members
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -107,58 +106,36 @@ class Level:
         return source
 
     def members(self, found: Column) -> Column:
-        """A map<string,variant> with the members that stay, under their new names."""
-        return self._renamed(self._filtered(found))
+        """A map<string,variant> with the members that stay, under their new names.
 
-    def _filtered(self, found: Column) -> Column:
+        Of members that end as one, the last in the order of their old names stays.
+        """
+        from pyspark.sql import functions as F
+
+        moved = sorted(old for old, new in self.renames.items() if self.keeps(old) and old != new)
+        before = [self._moved(found, old) for old in moved if old < self.renames[old]]
+        after = [self._moved(found, old) for old in moved if old > self.renames[old]]
+        # Of equal keys the last one wins.
+        return F.map_concat(*before, self._staying(found, moved), *after)
+
+    def _staying(self, found: Column, moved: list[str]) -> Column:
+        """The members that keep their names."""
         from pyspark.sql import functions as F
 
         if self.include:
-            kept = sorted(name for name in self.include if self.keeps(name))
-            return F.map_filter(found, lambda name, _: name.isin(kept) if kept else F.lit(False))
-        if self.exclude:
-            return F.map_filter(found, lambda name, _: ~name.isin(sorted(self.exclude)))
-        return found
+            names = sorted(name for name in self.include if self.keeps(name) and name not in moved)
+            return F.map_filter(found, lambda name, _: name.isin(names) if names else F.lit(False))
+        names = sorted({*self.exclude, *moved})
+        return F.map_filter(found, lambda name, _: ~name.isin(names)) if names else found
 
-    def _renamed(self, found: Column) -> Column:
+    def _moved(self, found: Column, old: str) -> Column:
+        """A map of one member under its new name, or of none if there is no such member."""
         from pyspark.sql import functions as F
 
-        if not self.renames:
-            return found
-        rivals = self._rivals()
-        if rivals:
-            beaten = found
-            found = F.map_filter(
-                found,
-                lambda name, _: (
-                    ~reduce(
-                        or_,
-                        [
-                            (name == loser) & F.map_contains_key(beaten, winner)
-                            for loser, winner in rivals
-                        ],
-                    )
-                ),
-            )
-        return F.transform_keys(found, lambda name, _: self._new_name(name))
-
-    def _rivals(self) -> list[tuple[str, str]]:
-        """Names that end as one, in pairs: the later one wins, as when a HashMap is filled."""
-        pairs = []
-        for target in set(self.renames.values()):
-            names = {old for old, new in self.renames.items() if new == target}
-            names |= {target} - self.renames.keys()
-            ordered = sorted(name for name in names if self.keeps(name))
-            pairs += list(combinations(ordered, 2))
-        return pairs
-
-    def _new_name(self, name: Column) -> Column:
-        from pyspark.sql import functions as F
-
-        renamed = name
-        for old, new in self.renames.items():
-            renamed = F.when(name == old, F.lit(new)).otherwise(renamed)
-        return renamed
+        return F.when(
+            F.map_contains_key(found, old),
+            map_of({self.renames[old]: F.try_element_at(found, F.lit(old))}),
+        ).otherwise(no_members())
 
 
 def _levels(config: ReplaceFieldConfig) -> list[tuple[Steps, Level]]:

@@ -9,7 +9,7 @@ from penstock.data.schema import Field, Schema, SchemaType
 from penstock.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from pyspark.sql import Column
 
@@ -69,11 +69,3 @@ def struct_of(present: Column, fields: Sequence[tuple[str, Column]]) -> Column:
     if not fields:
         return F.when(present, F.struct())
     return F.when(present, F.struct(*[column.alias(name) for name, column in fields]))
-
-
-def with_entries(found: Column, entries: Mapping[str, Column]) -> Column:
-    """A map<string, variant> with these entries; those it had under their names are gone."""
-    from pyspark.sql import functions as F
-
-    pairs = [part for name, value in entries.items() for part in (F.lit(name), value)]
-    return F.map_concat(found, F.create_map(*pairs))

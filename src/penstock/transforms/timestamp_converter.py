@@ -29,7 +29,8 @@ from penstock.transforms.requirements import (
     require_map_or_null,
     variant_map,
 )
-from penstock.transforms.structs import field_value, replace_null_key, struct_of, with_entries
+from penstock.transforms.structs import field_value, replace_null_key, struct_of
+from penstock.transforms.variants import with_entries
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -202,10 +203,11 @@ class TimestampConverter(ColumnTransformation):
         from pyspark.sql import functions as F
 
         from penstock.columns.faults import fail_by, with_outcome
+        from penstock.columns.opened import closed
 
         name = self._name
         if not name:
-            outcome = self._converter().untyped(part.closed().column)
+            outcome = self._converter().untyped(closed(part).column)
             return with_outcome(envelope, self.side, outcome, None)
         envelope = require_map_or_null(envelope, part, _PURPOSE)
         found = variant_map(part)

@@ -99,4 +99,4 @@ class ValueToKey(ColumnTransformation):
             envelope, found = member_at(envelope, value, steps)
             members[steps[-1]] = found.column
         made = F.when(is_map(value), map_of(members))
-        return envelope.replace(key=Part(made, None))
+        return envelope.replace(key=Part(made, None, opened=True))

@@ -27,29 +27,36 @@ def member(part: Part, name: str) -> Part:
 
 
 def map_of(members: Mapping[str, Column]) -> Column:
-    """A map of VARIANT columns; null as a member stays."""
+    """A map<string,variant> of VARIANT columns; null as a member stays."""
     from pyspark.sql import functions as F
 
-    return F.to_variant_object(_map(members))
+    return F.create_map(*[part for name in members for part in (F.lit(name), members[name])])
+
+
+def no_members() -> Column:
+    """An empty map<string,variant>."""
+    from pyspark.sql import functions as F
+
+    return F.create_map().cast("map<string,variant>")
+
+
+def with_entries(found: Column, entries: Mapping[str, Column]) -> Column:
+    """A map<string,variant> with these entries; those it had under their names are gone."""
+    from pyspark.sql import functions as F
+
+    # The last of equal keys wins. A function for each entry would say it too, but interpreted.
+    return F.map_concat(found, map_of(entries))
 
 
 def with_members(found: Column, members: Mapping[str, Column]) -> Column:
     """A map<string,variant> with these members; one that is null leaves the map as it is."""
     from pyspark.sql import functions as F
 
-    nothing = F.create_map().cast("map<string,variant>")
     added = [
-        F.when(value.isNotNull(), _map({name: value})).otherwise(nothing)
+        F.when(value.isNotNull(), map_of({name: value})).otherwise(no_members())
         for name, value in members.items()
     ]
-    # The last of equal keys wins. A function for each entry would say it too, but interpreted.
     return F.map_concat(found, *added)
-
-
-def _map(members: Mapping[str, Column]) -> Column:
-    from pyspark.sql import functions as F
-
-    return F.create_map(*[part for name in members for part in (F.lit(name), members[name])])
 
 
 def constant(value: float | str | list[Any] | dict[str, Any] | None) -> Column:

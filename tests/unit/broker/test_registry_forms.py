@@ -76,6 +76,15 @@ def test_avro_is_that_of_fastavro() -> None:
     assert codec("AVRO", AVRO).from_json(ORDER) == out.getvalue()
 
 
+def test_a_union_names_its_type() -> None:
+    avro = codec("AVRO", '["int", "string"]')
+    assert avro.from_json({"string": "x"}) == b"\2\2x"
+    assert json.loads(avro.to_json(b"\0\6")) == {"int": 3, "string": None}
+    for wrong in ({}, {"int": 1, "string": "x"}, {"int": None}):
+        with pytest.raises(DataError, match="value is a union; it must have one of int, string"):
+            avro.from_json(wrong)
+
+
 def test_a_tag_stands_in_front(forms: RegistryForms) -> None:
     write = forms.encoder(Registered(258, RegistrySchema("AVRO", '"string"')))
     assert write("ab") == b"\0\0\0\1\2\4ab"

@@ -6,8 +6,8 @@ import pytest
 from typer.testing import CliRunner
 
 from penstock.broker.broker import client_properties
-from penstock.cli.kafka import pairs
 from penstock.cli.main import app
+from penstock.cli.pairs import pairs
 from penstock.cli.target import Target
 from penstock.errors import ConfigError
 

@@ -97,7 +97,8 @@ def test_for_people() -> None:
     ("kind", "before", "after", "text"),
     [
         (Kind.SINK, {"kafka_offset": 9}, {"kafka_offset": 4}, "5 records"),
-        (Kind.SINK, {"kafka_offset": 4}, {"kafka_offset": 9}, "5 records are left out"),
+        (Kind.SINK, {"kafka_offset": 5}, {"kafka_offset": 4}, "1 record"),
+        (Kind.SINK, {"kafka_offset": 4}, {"kafka_offset": 9}, "5 records left out"),
         (Kind.SINK, {"kafka_offset": 4}, {"kafka_offset": 4}, "nothing"),
         (Kind.SINK, None, {"kafka_offset": 4}, "from offset 4 on"),
         (Kind.SOURCE, {"incrementing": 9}, None, "everything"),

@@ -10,7 +10,7 @@ import pytest
 from penstock.kafka.clients import RawRecord
 from penstock.offsets import Held, Place
 from penstock.offsets.showing import merged
-from penstock.offsets.topic import Stored, Trail, _Kept, own_key, parsed
+from penstock.offsets.topic import Keys, Stored, Trail, _Kept, own_key
 
 COMPACT = b'["jdbc_src_1",{"query":"query"}]'
 SPACED = b'["jdbc_src_1", {"query":"query"}]'
@@ -18,6 +18,11 @@ SPACED = b'["jdbc_src_1", {"query":"query"}]'
 
 def raw(key: bytes | None, value: bytes | None, partition: int = 0, offset: int = 0) -> RawRecord:
     return RawRecord("connect-offsets", partition, offset, 1_000, 0, key, value, None)
+
+
+def parsed(record: RawRecord) -> Stored | None:
+    key = Keys({"jdbc_src_1", "x"}).find(record.key)
+    return None if key is None else key.stored(record)
 
 
 def stored(offset: Any, at: int, *, key: bytes = COMPACT, partition: int = 5) -> Stored:
@@ -49,6 +54,7 @@ def test_a_record() -> None:
         (b'["x"]', b"{}"),
         (b'["x",null]', b"{}"),
         (b'[1,{}]', b"{}"),
+        (b'["another",{}]', b"{}"),
         (COMPACT, b""),
         (COMPACT, b"7"),
     ],

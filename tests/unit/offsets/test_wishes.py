@@ -141,6 +141,13 @@ def test_a_source_with_times_goes_by_them(offset: Any, after: Any) -> None:
     assert move == Move(QUERY, offset, after)
 
 
+def test_a_time_among_fields_of_another_source_is_not_touched() -> None:
+    held = Held(FILE, {"timestamp": 9_000, "lsn": 7})
+    kafka = KnownKafka(trails=[trail({"timestamp": 3_000, "lsn": 2})])
+    (move,) = rewind(5_000)(source(held, kafka=kafka))
+    assert move.after == {"timestamp": 3_000, "lsn": 2}
+
+
 def test_other_sources_go_by_what_was_stored_then() -> None:
     held = Held(FILE, {"position": 14})
     (move,) = rewind(5_000)(source(held, kafka=KnownKafka(trails=[trail({"position": 4})])))

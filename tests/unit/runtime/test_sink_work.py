@@ -12,7 +12,7 @@ import pytest
 from penstock.api.sink import FrameSinkTask, OffsetRange, SinkBatch, SinkContext
 from penstock.clock import Deadline, SystemClock
 from penstock.data.record import TaskId, TopicPartition
-from penstock.errors import RebalancedError, RetriableError
+from penstock.errors import GivenUpError, RebalancedError, RetriableError
 from penstock.kafka.clients.group_consumer import RawRecord
 from penstock.runtime import sink_work
 from penstock.runtime.progress import TaskProgress
@@ -152,6 +152,7 @@ class Sink:
         self.progress = TaskProgress()
         self.notes = Notes()
         self.task = Nothing()
+        self.control = TaskControl(TargetState.STARTED, SystemClock())
         self.work = SinkWork(
             TaskId("orders", 0),
             {},
@@ -160,7 +161,7 @@ class Sink:
             make_batches=lambda *_: self.batches,
             subscription=["a"],
             engine=self.engine,
-            control=TaskControl(TargetState.STARTED, SystemClock()),
+            control=self.control,
             events=self.notes,
             progress=self.progress,
             release=lambda: None,
@@ -387,3 +388,16 @@ def test_a_task_that_its_group_lost_joins_anew_if_nothing_comes(
         sink.work.step()
     sink.work.step()
     assert len(subscribed) == joins
+
+
+def test_a_task_that_was_given_up_neither_writes_nor_commits(sink: Sink) -> None:
+    sink.consumer.polls = [[record(0)], [record(1)]]
+    sink.consumer.refusals = [RetriableError("the broker is away")]
+    with pytest.raises(RetriableError):
+        sink.work.step()
+    sink.control.give_up()
+    with pytest.raises(GivenUpError):
+        sink.work.step()
+    sink.close()
+    assert sink.batches.written == [(OffsetRange(A0, 0, 1),)]
+    assert sink.consumer.commits == []

@@ -13,7 +13,7 @@ from penstock.api.connector import PartitionKey
 from penstock.api.source import FrameSourceTask, SourceBatch, SourceContext
 from penstock.clock import Deadline, SystemClock
 from penstock.data.record import TaskId
-from penstock.errors import RetriableError
+from penstock.errors import GivenUpError, RetriableError
 from penstock.runtime.progress import TaskProgress
 from penstock.runtime.source_work import SourceWork
 from penstock.runtime.task_host import TaskControl
@@ -120,6 +120,7 @@ class Source:
         self.tasks: list[Counting] = []
         keys = {"name": "x", "connector.class": "FileStreamSource"}
         errors = ErrorSettings.parse(keys)
+        self.control = TaskControl(TargetState.STARTED, SystemClock())
         self.work = SourceWork(
             TaskId("lines", 0),
             {},
@@ -131,7 +132,7 @@ class Source:
             producer={},
             errors=errors,
             reports=FaultReports(errors, TaskId("lines", 0), None),
-            control=TaskControl(TargetState.STARTED, SystemClock()),
+            control=self.control,
             events=self.notes,
             progress=TaskProgress(),
             release=lambda: None,
@@ -223,3 +224,36 @@ def test_closing_stores_what_is_left_to_store() -> None:
         source.work.step()
     source.work.close(Deadline.after(5))
     assert source.stored == 1
+
+
+class Slow(Counting):
+    """Given up while it reads its second batch."""
+
+    source: Source
+
+    def read(self) -> SourceBatch | None:
+        batch = super().read()
+        if self.at == 2:
+            self.source.control.give_up()
+        return batch
+
+
+def test_a_task_that_was_given_up_neither_writes_nor_stores() -> None:
+    source = Source(Slow)
+    Slow.source = source
+    source.work.step()
+    with pytest.raises(GivenUpError):
+        source.work.step()
+    source.work.close(Deadline.after(5))
+    assert source.pipeline.written == [1]
+    assert source.stored == 1
+
+
+def test_offsets_left_to_store_stay_so_once_the_task_is_given_up() -> None:
+    source = Source()
+    source.store.refusals = [RetriableError("the broker is away")]
+    with pytest.raises(RetriableError):
+        source.work.step()
+    source.control.give_up()
+    source.work.close(Deadline.after(5))
+    assert source.store.offsets == {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Annotated, Final
@@ -46,9 +46,12 @@ class Chosen:
             raise NotFoundError("; ".join(told for _, told in self.missing))
 
 
-def choose(client: Client, wanted: Sequence[str]) -> Chosen:
-    """A name is itself before it is a pattern; each connector is chosen once."""
-    known = client.connectors()
+def choose(client: Client, wanted: Sequence[str], known: Collection[str] | None = None) -> Chosen:
+    """A name is itself before it is a pattern; each connector is chosen once.
+
+    `known` are the names of all, if the client need not be asked for them.
+    """
+    known = client.connectors() if known is None else known
     found: dict[str, None] = {}
     missing: list[tuple[str, str]] = []
     by_pattern = False

@@ -66,7 +66,7 @@ def create(
     wanted = {name: state or _state(each) for name, each in connectors.items()}
     results = Results(output, "created or replaced" if replace else "created")
     with Target.of(connect, context).client() as client:
-        known = set(client.connectors()) if replace else set()
+        known = _states(client) if replace else {}
         told: dict[str, str] = {}
 
         def make(name: str) -> None:
@@ -78,13 +78,20 @@ def create(
             for name in made:
                 results.ok(name, told[name])
             results.finish()
-        goals = {name: wanted[name] or Wanted.RUNNING for name in made}
+        goals = {name: wanted[name] or known.get(name, Wanted.RUNNING) for name in made}
         for name, error in _arrivals(client, goals, known, timeout):
             if error:
                 results.fail(name, f"{told[name]}, but {error}")
             else:
                 results.ok(name, f"{told[name]}, {goals[name].value}")
     results.finish()
+
+
+def _states(client: Client) -> dict[str, Wanted]:
+    """The states that connectors have and will keep; all others are to run."""
+    kept = {"PAUSED": Wanted.PAUSED, "STOPPED": Wanted.STOPPED}
+    now = {name: each.connector.state for name, each in client.statuses().items()}
+    return {name: kept.get(now.get(name, ""), Wanted.RUNNING) for name in client.connectors()}
 
 
 def _arrivals(

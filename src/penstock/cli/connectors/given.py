@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from penstock.cli.pairs import pairs
 from penstock.config.properties import parse_connector
 from penstock.errors import ConfigError
 
@@ -54,7 +55,7 @@ def given_connectors(arguments: Sequence[str]) -> list[Given]:
     """
     name, *settings = arguments
     if settings and "=" in settings[0] and not Path(name).exists():
-        return [Given(name, {"name": name, **pairs(settings)}, None, "the command line")]
+        return [Given(name, {"name": name, **pairs(settings, name)}, None, "the command line")]
     files = [argument for argument in arguments if argument != STDIN]
     found = list(_from_files(files)) if files else []
     if len(files) < len(arguments):
@@ -63,17 +64,6 @@ def given_connectors(arguments: Sequence[str]) -> list[Given]:
     twice = sorted(name for name, count in names.items() if count > 1)
     if twice:
         raise ConfigError(f"given twice: {', '.join(twice)}")
-    return found
-
-
-def pairs(settings: Sequence[str]) -> dict[str, str]:
-    """KEY=VALUE; the value may be empty, and have more equals signs in it."""
-    found: dict[str, str] = {}
-    for text in settings:
-        key, equals, value = text.partition("=")
-        if not equals or not key.strip():
-            raise ConfigError(f"expected KEY=VALUE, got {text!r}")
-        found[key.strip()] = value
     return found
 
 

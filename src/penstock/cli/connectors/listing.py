@@ -103,9 +103,9 @@ def _kind(names: Sequence[str]) -> tuple[Callable[[Client], list[Row]] | None, S
 def _connectors(client: Client, patterns: Sequence[str], wanted: str | None) -> list[Row]:
     found = client.expanded()
     if patterns:
-        chosen = choose(client, patterns)
+        chosen = choose(client, patterns, found)
         chosen.check()
-        found = {name: found[name] for name in chosen.names if name in found}
+        found = {name: found[name] for name in chosen.names}
     rows = [_connector(name, each) for name, each in found.items()]
     if wanted:
         rows = [row for row in rows if wanted.upper() in _states(row)]

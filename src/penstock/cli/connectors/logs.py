@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -15,7 +13,9 @@ from penstock.cli.connectors.choice import Names, choose
 from penstock.cli.output import complain, out, say
 from penstock.cli.shown import Output, OutputOption, show_document
 from penstock.cli.target import Connect, ContextName, Target
-from penstock.errors import ConfigError, NotFoundError, SetupError
+from penstock.clock import SystemClock
+from penstock.errors import BadRequestError, ConfigError, NotFoundError, SetupError
+from penstock.times import duration_ms, moment_ms, shown_moment
 
 if TYPE_CHECKING:
     from penstock.client import Client
@@ -25,7 +25,6 @@ app = typer.Typer(rich_markup_mode=None)
 
 _EVERY_SECONDS: Final = 1.0
 _PAGE: Final = 1000
-_UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 _STYLES: Final = {"ERROR": "red", "FATAL": "red", "WARN": "yellow"}
 
 
@@ -139,7 +138,7 @@ def _tell(lines: Sequence[_Line], *, several: bool) -> None:
     for name, line in lines:
         task = "" if line.task is None else f"task-{line.task} "
         who = f"[{name}] " if several else ""
-        text = f"{_shown_time(line.timestamp)} {line.level:<5} {who}{task}{line.message}"
+        text = f"{shown_moment(line.timestamp)} {line.level:<5} {who}{task}{line.message}"
         style = _STYLES.get(line.level)
         if style is None:
             say(text)
@@ -148,11 +147,7 @@ def _tell(lines: Sequence[_Line], *, several: bool) -> None:
 
 
 def _document(name: str, line: LogLine) -> dict[str, Any]:
-    return {"connector": name, **line.to_json(), "time": _shown_time(line.timestamp)}
-
-
-def _shown_time(millis: int) -> str:
-    return datetime.fromtimestamp(millis / 1000, UTC).isoformat(timespec="milliseconds")[:-6] + "Z"
+    return {"connector": name, **line.to_json(), "time": shown_moment(line.timestamp)}
 
 
 def _moment(text: str) -> int:
@@ -161,14 +156,14 @@ def _moment(text: str) -> int:
     Raises:
         ConfigError: it is neither a span nor a time.
     """
-    span = re.fullmatch(r"(\d+)([smhd])", text)
-    if span:
-        return int((time.time() - int(span[1]) * _UNITS[span[2]]) * 1000)
     try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
+        return SystemClock().wall_ms() - duration_ms(text)
+    except BadRequestError:
+        pass
+    try:
+        return moment_ms(text)
+    except BadRequestError:
         raise ConfigError(
             f"--since is {text}; it must be a span such as 30s, 10m, 2h or 1d, or a time such as"
             " 2026-01-31T12:00:00Z"
         ) from None
-    return int(found.timestamp() * 1000)

@@ -10,8 +10,8 @@ import typer
 
 from penstock.cli.completion import connector_names
 from penstock.cli.connectors.choice import choose
-from penstock.cli.connectors.given import pairs
 from penstock.cli.connectors.results import Results
+from penstock.cli.pairs import pairs
 from penstock.cli.shown import Output, OutputOption
 from penstock.cli.target import Connect, ContextName, Target
 from penstock.errors import BadRequestError, ConfigError, NotFoundError
@@ -65,7 +65,7 @@ def _parted(arguments: Sequence[str]) -> tuple[list[str], dict[str, str | None]]
     changes: dict[str, str | None] = {}
     for each in others[at:]:
         removed = "=" not in each and each.endswith("-") and len(each) > 1
-        changes |= {each[:-1]: None} if removed else pairs([each])
+        changes |= {each[:-1]: None} if removed else pairs([each], first)
     return [first, *others[:at]], changes
 
 

@@ -21,19 +21,25 @@ class Results:
         self._done = done
         self._rows: list[dict[str, Any]] = []
         self._failed = 0
+        self._unchanged = 0
 
-    def ok(self, name: str, told: str, **more: Any) -> None:
+    def ok(self, name: str, told: str) -> None:
         """It worked."""
-        self._rows.append({"name": name, "result": told, **more})
+        self._rows.append({"name": name, "result": told})
         if self._output is Output.TABLE:
             say(f"{name}: {told}")
 
-    def fail(self, name: str, error: str, **more: Any) -> None:
+    def unchanged(self, name: str, told: str) -> None:
+        """There was nothing to do."""
+        self._unchanged += 1
+        self.ok(name, told)
+
+    def fail(self, name: str, error: str) -> None:
         """It did not; passwords in addresses, which errors of drivers may have, are hidden."""
         from penstock.manager.secrets import without_passwords
 
         error = without_passwords(error)
-        self._rows.append({"name": name, "error": error, **more})
+        self._rows.append({"name": name, "error": error})
         self._failed += 1
         if self._output is Output.TABLE:
             complain(f"{name}: {error}")
@@ -73,7 +79,8 @@ class Results:
         if self._output is not Output.TABLE:
             show_document(self._rows, self._output)
         elif len(self._rows) > 1:
-            done = len(self._rows) - self._failed
-            more = f", {self._failed} failed" if self._failed else ""
-            say(f"{done} {self._done}{more}")
+            done = len(self._rows) - self._failed - self._unchanged
+            counts = {self._done: done, "as before": self._unchanged, "failed": self._failed}
+            told = (f"{count} {what}" for what, count in counts.items() if count)
+            say(", ".join(told))
         raise typer.Exit(1 if self._failed else 0)

@@ -165,7 +165,8 @@ class _Restart:
         if parts:
             self.told[name] = f"restarted {', '.join(parts)}"
         else:
-            self._results.ok(name, "nothing has failed" if self._failed else "nothing to restart")
+            told = "nothing has failed" if self._failed else "nothing to restart"
+            self._results.unchanged(name, told)
 
 
 def _restarting(status: ConnectorStatus | None) -> list[str]:

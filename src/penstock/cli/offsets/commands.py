@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from penstock.cli.completion import connector_names
 from penstock.cli.output import err
 from penstock.cli.shown import Output, OutputOption
 from penstock.cli.target import CommandConfig, Connect, ContextName, Servers, Target
@@ -52,10 +53,16 @@ class Way(StrEnum):
     TOPIC = "topic"
 
 
-_Name = Annotated[str, typer.Argument(metavar="NAME", help="A connector.")]
+_Name = Annotated[
+    str, typer.Argument(metavar="NAME", help="A connector.", autocompletion=connector_names)
+]
 _Names = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[NAME]...", help="Connectors, or patterns as 'jdbc_*'; else all."),
+    typer.Argument(
+        metavar="[NAME]...",
+        help="Connectors, or patterns as 'jdbc_*'; else all.",
+        autocompletion=connector_names,
+    ),
 ]
 _Via = Annotated[
     Way,
@@ -256,8 +263,8 @@ def rewind(
 
 
 def _moment(by: str | None, to: str | None, to_start: bool) -> int | None:
-    from penstock.broker.times import duration_ms, moment_ms
     from penstock.clock import SystemClock
+    from penstock.times import duration_ms, moment_ms
 
     if sum((by is not None, to is not None, to_start)) != 1:
         raise BadRequestError("give one of --by, --to and --to-start")

@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from penstock.broker.times import shown_moment
 from penstock.cli.output import out, say
 from penstock.cli.shown import Output, show, show_document
 from penstock.offsets import Entry, Kind, Move, Shown
 from penstock.offsets.texts import read_again, shown_offset, shown_partition
+from penstock.times import shown_moment
 
 _COLUMNS = ("connector", "type", "partition", "offset", "end", "lag", "in_topic", "written")
 

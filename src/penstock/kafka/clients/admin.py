@@ -218,9 +218,7 @@ class Admin(TopicDetails, GroupDetails):
 
     def group_is_empty(self, group: str, deadline: Deadline) -> bool:
         """Whether the group has no members (or does not exist)."""
-        step = f"looking for members of group {group}"
-        found = self.do(deadline, step, lambda client: client.describe_groups([group]))
-        return not found.get(group, {}).get("members")
+        return not self.group_states([group], deadline)[group].members
 
 
 def _view(topic: Mapping[str, Any]) -> TopicView:

@@ -207,7 +207,7 @@ class _Output:
 
         from penstock.columns.catalyst import Star
         from penstock.transforms.requirements import is_null, variant_map
-        from penstock.transforms.structs import with_entries
+        from penstock.transforms.variants import with_entries
 
         value = self._envelope.value
         found = F.create_map().cast("map<string,variant>")

@@ -76,6 +76,9 @@ def test_one_that_is_there_is_replaced_only_if_that_is_said(cluster: Cluster, fi
     told = cluster.ok("create", str(file), "--replace", "--state", "paused", "--wait")
     assert told == "lines: replaced, paused\n"
     assert cluster.client.config("lines")["topic"] == "other"
+    # Without a state it keeps the one it has.
+    file.write_text(json.dumps({"name": "lines", "config": SOURCE}))
+    assert cluster.ok("create", str(file), "--replace", "--wait") == "lines: replaced, paused\n"
     cluster.ok("delete", "lines")
     assert cluster.ok("create", str(file), "--replace") == "lines: created\n"
 
@@ -92,8 +95,8 @@ def test_a_wait_tells_what_failed(cluster: Cluster, file: Path) -> None:
     [
         (["none.json"], "none.json"),
         (["x", "key"], "x"),
-        (["x", "key=1", "other"], "expected KEY=VALUE, got 'other'"),
-        (["x", "=1"], "expected KEY=VALUE"),
+        (["x", "key=1", "other"], "x needs KEY=VALUE, got 'other'"),
+        (["x", "=1"], "x needs KEY=VALUE"),
     ],
 )
 def test_wrong_arguments(cluster: Cluster, arguments: list[str], words: str) -> None:

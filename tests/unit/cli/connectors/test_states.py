@@ -161,6 +161,7 @@ def test_only_what_failed_is_restarted(cluster: Cluster) -> None:
     told = cluster.ok("restart", "jdbc_*", "--failed", "--wait")
     assert "jdbc_a: restarted task 0" in told
     assert "jdbc_b: nothing has failed" in told
+    assert told.splitlines()[-1] == "1 restarted, 1 as before"
     assert cluster.states("jdbc_a") == ["RUNNING", "RUNNING"]
 
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.broker.times import duration_ms, moment_ms, shown_moment
 from penstock.errors import BadRequestError
+from penstock.times import duration_ms, moment_ms, shown_moment
 
 
 @pytest.mark.parametrize(

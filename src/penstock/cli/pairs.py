@@ -1,0 +1,22 @@
+"""Settings on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from penstock.errors import ConfigError
+
+
+def pairs(given: Sequence[str] | None, option: str) -> dict[str, str]:
+    """KEY=VALUE texts as a dictionary; `option` is what errors name.
+
+    Raises:
+        ConfigError: a text is no such pair.
+    """
+    found: dict[str, str] = {}
+    for text in given or ():
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise ConfigError(f"{option} needs KEY=VALUE, got {text!r}")
+        found[name.strip()] = value
+    return found
