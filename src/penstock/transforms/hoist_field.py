@@ -9,7 +9,6 @@ from penstock.api.plugin import CONNECT_VERSION, Side
 from penstock.api.transform import ColumnTransformation
 from penstock.config import Config, Type, key
 from penstock.data.schema import Field, struct_schema
-from penstock.transforms.requirements import has_schema
 from penstock.transforms.structs import copied_schema
 from penstock.transforms.variants import map_of
 
@@ -34,23 +33,9 @@ class HoistField(ColumnTransformation):
         if part.schema is None:
             hoisted = Part(map_of({name: part.column}), None, opened=True)
         else:
-            envelope = _refuse_null(envelope, part, Field(name, part.schema))
             schema = copied_schema(struct_schema(), [Field(name, part.schema)])
             hoisted = Part(F.struct(part.column.alias(name)), schema)
         return envelope.with_part(self.side, hoisted)
-
-
-def _refuse_null(envelope: Envelope, part: Part, field: Field) -> Envelope:
-    """A fault for null that has a schema which says that it must not be."""
-    if field.schema.optional:
-        return envelope
-    from penstock.columns.faults import fail
-
-    message = (
-        f'Invalid value: null used for required field: "{field.name}",'
-        f" schema type: {field.schema.type.name}"
-    )
-    return fail(envelope, part.column.isNull() & has_schema(envelope, part), message)
 
 
 class HoistFieldKey(HoistField):

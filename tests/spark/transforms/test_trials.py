@@ -55,11 +55,6 @@ def stage(name: str, config: dict[str, str], guard: Plugin | None = None, **how:
             TEXT,
             "Cannot look up fields on non-struct type",
         ),
-        (
-            stage("HoistField$Value", {"field": "all"}),
-            struct_schema(Field("name", TEXT)),
-            'Invalid value: null used for required field: "all", schema type: STRUCT',
-        ),
         (stage("ExtractField$Value", {"field": "none"}), PERSON, "Unknown field: none"),
         (
             stage("TimestampConverter$Value", {"target.type": "unix"}),
