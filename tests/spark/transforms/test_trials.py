@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from penstock.data.java_text import MILLIS_OF_DAY
 from penstock.data.schema import Field, Schema, SchemaType, Struct, struct_schema
 from tests.spark.transforms.generated.differences import first_difference
 from tests.spark.transforms.generated.sides import our_results
@@ -95,6 +96,40 @@ def test_dates_without_a_schema(parity: Parity) -> None:
     assert later["value"] == ["MAP", [[["STRING", "at"], ["DATE", f"{far}000"]]]]
 
 
+def test_dates_that_an_int_of_days_cannot_tell(parity: Parity) -> None:
+    schema = struct_schema(Field("at", Schema(SchemaType.INT64)))
+    config = {"target.type": "Date", "field": "at"}
+    days = 2**31 + 5
+
+    [found] = results(
+        parity,
+        [stage("TimestampConverter$Value", config)],
+        schema,
+        record(Struct(schema, {"at": days * MILLIS_OF_DAY})),
+    )
+
+    wrapped = (days - 2**32) * MILLIS_OF_DAY
+    assert found["value"] == ["STRUCT", [["at", ["DATE", str(wrapped)]]]]
+
+
+def test_moments_too_far_for_data_without_a_schema(parity: Parity) -> None:
+    config = {"target.type": "Timestamp", "field": "at"}
+
+    [found] = results(
+        parity, [stage("TimestampConverter$Value", config)], None, record({"at": 2**63 - 1})
+    )
+
+    assert found["error"].endswith("so far from 1970: 9223372036854775807")
+
+
+def test_zero_has_no_sign_without_a_schema(parity: Parity) -> None:
+    [found] = results(
+        parity, [stage("Cast$Value", {"spec": "n:string"})], None, record({"n": -0.0})
+    )
+
+    assert found["value"] == ["MAP", [[["STRING", "n"], ["STRING", "0.0"]]]]
+
+
 @pytest.mark.parametrize(
     ("guard", "negate"), [(None, False), (HAS_A, False), (HAS_A, True), (TOMBSTONE, True)]
 )
@@ -142,3 +177,23 @@ def test_a_guard_between_where_schemas_part(parity: Parity) -> None:
 
     assert hoisted["value"] == named["value"]
     assert [each["value_schema"]["name"] for each in (hoisted, named)] == [None, "n"]
+
+
+def test_other_differences_are_found(parity: Parity) -> None:
+    trial = Trial(
+        0, 0, (stage("Flatten$Value", {}),), SIMPLE, None, None, (record({"a": {"b": 1}}),)
+    )
+    [[theirs]] = parity.java.results([trial])
+    [ours] = our_results(parity.session, trial)
+
+    def found(**changes: Any) -> str:
+        return first_difference(trial, trial.records[0], theirs, {**ours, **changes})
+
+    assert not found()
+    assert found(topic="others")
+    assert found(value=["MAP", [[["STRING", "a.b"], ["INT64", "2"]]]])
+    assert found(value=None)
+    assert found(headers=[])
+    assert first_difference(trial, trial.records[0], theirs, {"error": "x"})
+    assert first_difference(trial, trial.records[0], theirs, {"dropped": True})
+    assert first_difference(trial, trial.records[0], {"error": "x"}, ours)
