@@ -405,7 +405,8 @@ DIFFERENCES: Final = (
         _far_moments,
     ),
     Difference(
-        "MaskField refuses a replacement that a Decimal of 38 digits and the schema's scale can't be.",
+        "MaskField refuses a replacement that a Decimal of 38 digits and the schema's scale "
+        "can't be.",
         "Kafka Connect's converters refuse what its MaskField makes of it.",
         _misfit_decimals,
     ),
