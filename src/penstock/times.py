@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from penstock.errors import BadRequestError
@@ -21,6 +21,8 @@ _UNITS_MS: Final = {
     "ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000,
 }  # fmt: skip
 _PARTS_MS: Final = {"days": 86_400_000, "hours": 3_600_000, "minutes": 60_000, "seconds": 1000}
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND: Final = timedelta(milliseconds=1)
 _ZONE_OF_HOURS: Final = re.compile(r"[+-]\d\d$")
 
 
@@ -62,7 +64,8 @@ def moment_ms(text: str) -> int:
         ) from error
     if found.tzinfo is None:
         found = found.replace(tzinfo=UTC)
-    return round(found.timestamp() * 1000)
+    # Rounded up, it would pass over records of the same millisecond.
+    return (found - _EPOCH) // _MILLISECOND
 
 
 def shown_moment(millis: int | None) -> str:

@@ -415,6 +415,10 @@ def page() -> str:
         "except for these. `tests/cluster/test_rest_differential.py` sends the same requests to "
         "both and allows nothing else.",
         "",
+        "`tests/cluster/test_clients.py` lets these clients of other people do all they can do, "
+        "unchanged: kafka-connect-py, kafka-connect-api, kafkaconnect, kafka-connect-cli, "
+        "kafka-connect-healthcheck (Python), go-kafka-connect and go-kafka/connect (Go).",
+        "",
         "| Difference | Reason |",
         "| --- | --- |",
         *(f"| {what} | {why} |" for what, why in rows),

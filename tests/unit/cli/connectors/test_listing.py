@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -98,7 +99,7 @@ def test_watching_shows_it_again(cluster: Cluster, monkeypatch: pytest.MonkeyPat
         if looks == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("penstock.cli.connectors.listing.time.sleep", sleep)
+    monkeypatch.setattr("penstock.cli.connectors.listing.time", SimpleNamespace(sleep=sleep))
     done = cluster.run("get", "--watch", "--interval", "0.5")
     assert done.out.count("RUNNING") == 3
     assert done.status != 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -78,7 +79,7 @@ def test_lines_that_come_are_shown(cluster: Cluster, monkeypatch: pytest.MonkeyP
 
     # All of them fit only in several pages.
     cluster.bench.herder._logs._most = 5000
-    monkeypatch.setattr("penstock.cli.connectors.logs.time.sleep", sleep)
+    monkeypatch.setattr("penstock.cli.connectors.logs.time", SimpleNamespace(sleep=sleep))
     done = cluster.run("logs", "a", "--follow")
     assert told(done.out) == ["INFO  one", *(f"INFO  {number}" for number in range(2500))]
 
@@ -101,7 +102,7 @@ def test_a_worker_that_restarts_is_waited_for(
             raise SetupError("no Connect worker answers")
         return read(self, name, **wanted)
 
-    monkeypatch.setattr("penstock.cli.connectors.logs.time.sleep", sleep)
+    monkeypatch.setattr("penstock.cli.connectors.logs.time", SimpleNamespace(sleep=sleep))
     monkeypatch.setattr(Client, "logs", away_once)
     say("one")
     done = cluster.run("logs", "a", "--follow")
