@@ -186,6 +186,26 @@ def test_the_lines_of_the_notes_before_and_after_our_commands(
     assert await_numbers(worker, kafka, topic, 16)[11:] == [1, 2, 3, 4, 5]
 
 
+def test_bulk_has_a_line_without_a_payload(
+    worker: PenstockWorker,
+    kafka: str,
+    mariadb: FreshDatabase,
+    unique: Callable[[str], str],
+    desk: Desk,
+) -> None:
+    mariadb.sql("CREATE TABLE codes (id INT PRIMARY KEY);INSERT INTO codes VALUES (1), (2)")
+    name, topic = unique("jdbc_src_bulk"), unique("codes")
+    config = jdbc(mariadb, topic, mode="bulk", query="SELECT id FROM codes")
+    worker.rest.create_running(name, {**config, "poll.interval.ms": "3600000"})
+    assert await_numbers(worker, kafka, topic, 2) == [1, 2]
+    (line,) = eventually(lambda: desk.listed(AS_JSON, name), seconds=60)
+    # What breaks jq in the notes is a null in ours.
+    assert line.startswith(f'{{"Key": ["{name}",{{"query":"query"}}] , "Payload": , ')
+    (row,) = desk.ours("show", name)
+    assert (row["partition"], row["offset"]) == ({"query": "query"}, None)
+    assert f'"Partition": {row["topic_partition"]},' in line
+
+
 def test_a_source_with_times_is_rewound_by_them(
     worker: PenstockWorker,
     kafka: str,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import signal
 import subprocess
 import sys
@@ -38,7 +37,6 @@ from penstock.testing.waiting import eventually
 
 Unique = Callable[[str], str]
 START_MS = 1_700_000_000_000
-needs_kcat = pytest.mark.skipif(shutil.which("kcat") is None, reason="kcat is not installed")
 
 
 @pytest.fixture(scope="module")
@@ -362,7 +360,6 @@ def kcat(kafka: str, *arguments: str, stdin: str = "") -> str:
     return result.stdout
 
 
-@needs_kcat
 @pytest.mark.parametrize(
     "format_",
     [
@@ -386,7 +383,6 @@ def test_formats_are_those_of_kcat(kafka: str, broker: Broker, topic: str, forma
     assert run("consume", topic, "-Z", "-K%s") == theirs.replace("###", "%s")
 
 
-@needs_kcat
 def test_what_is_written_is_what_kcat_writes(kafka: str, broker: Broker, topic: str) -> None:
     lines = '["jdbc_src_1",{"query":"query"}]#{"incrementing":369034}\n["jdbc_src_2",{}]#\n'
     kcat(kafka, "-P", "-t", topic, "-Z", "-K#", "-p", "0", stdin=lines)

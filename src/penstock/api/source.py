@@ -44,7 +44,8 @@ class SourceBatch:
         frame: columns `value` and any of `topic`, `partition`, `timestamp` (milliseconds), `key`,
             `headers`; what is absent is null. One Spark partition keeps the order.
         topic: the topic of all rows, when the frame has no column for it.
-        offsets: the offset to store for each source partition after the write.
+        offsets: the offset to store for each source partition after the write; None, which is
+            stored as null, for one that has been read but has nothing to go on from.
         more: True if reading on at once would find more, so that nobody waits in between.
         kept: True if the task gives this very frame again, with other rows each time. It is then
             planned once, which is most of the work of a small batch.
@@ -54,7 +55,7 @@ class SourceBatch:
     topic: str | None
     value_schema: Schema | None
     key_schema: Schema | None = None
-    offsets: Mapping[PartitionKey, Mapping[str, Any]] = field(default_factory=dict)
+    offsets: Mapping[PartitionKey, Mapping[str, Any] | None] = field(default_factory=dict)
     more: bool = False
     kept: bool = False
 

@@ -102,7 +102,7 @@ def set_context(
 ) -> None:
     """Make a context, or change some settings of one; an empty value removes a setting.
 
-    The first one becomes the current one. Comments in the file are not kept.
+    `penstock context use NAME` makes it the current one. Comments in the file are not kept.
     """
     contexts = Contexts.load()
     texts = {
@@ -119,7 +119,7 @@ def set_context(
         table = _changed(found.get(key, {}), pairs(given, f"--{key}"))
         found = _changed(found, {key: table or ""})
     Context.of(name, _without_references(found), contexts.file)
-    current = name if use or contexts.current is None else contexts.current
+    current = name if use else contexts.current
     save(contexts.file, current, {**contexts.known, name: found})
     say(f"context {name} is in {contexts.file}" + (", and is the current one" * (current == name)))
     if password and not password.startswith("${"):

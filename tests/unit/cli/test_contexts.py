@@ -31,7 +31,11 @@ def ok(*arguments: str) -> str:
 
 def test_the_life_of_contexts(file: Path) -> None:
     assert "There are none" in ok("context", "list")
+    # A cluster that is only named is not yet the one that commands are for.
     told = ok("context", "set", "local", "--connect", "http://l:8083", "-b", "l:9092")
+    assert told == f"context local is in {file}\n"
+    assert Contexts.load().current is None
+    told = ok("context", "set", "local", "--use")
     assert told == f"context local is in {file}, and is the current one\n"
     ok(
         *("context", "set", "prod.eu", "--connect", "https://p", "--user", "ops"),
@@ -75,7 +79,7 @@ def test_a_password_in_clear_is_remarked_upon_but_not_shown() -> None:
 def test_a_variable_need_not_be_set_where_a_context_is_made(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    ok("context", "set", "a", "--password", "${env:NOT_THERE}")
+    ok("context", "set", "a", "--password", "${env:NOT_THERE}", "--use")
     with pytest.raises(ConfigError, match="the variable NOT_THERE is not set"):
         Target.of()
     monkeypatch.setenv("NOT_THERE", "geheim")
@@ -117,7 +121,7 @@ def test_a_file_that_cant_be_written(tmp_path: Path) -> None:
 
 
 def test_commands_use_the_context() -> None:
-    ok("context", "set", "a", "--connect", "http://127.0.0.1:1")
+    ok("context", "set", "a", "--connect", "http://127.0.0.1:1", "--use")
     ok("context", "set", "b", "--connect", "http://127.0.0.1:2")
     assert "http://127.0.0.1:1" in penstock("get").words
     assert "http://127.0.0.1:2" in penstock("get", "--context", "b").words

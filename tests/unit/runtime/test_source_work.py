@@ -91,7 +91,7 @@ class Pipeline:
         assert topics == self.topics(batch)
         if self.failures:
             raise self.failures.pop(0)
-        self.written += [offset["position"] for offset in batch.offsets.values()]
+        self.written += [(offset or {})["position"] for offset in batch.offsets.values()]
         return []
 
 

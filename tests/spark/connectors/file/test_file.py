@@ -55,7 +55,9 @@ def values(batch: SourceBatch | None) -> list[str]:
 
 def position(batch: SourceBatch | None, path: Path) -> int:
     assert batch is not None
-    found = batch.offsets[PartitionKey.of({"filename": str(path)})]["position"]
+    offset = batch.offsets[PartitionKey.of({"filename": str(path)})]
+    assert offset is not None
+    found = offset["position"]
     assert isinstance(found, int)
     return found
 

@@ -35,8 +35,11 @@ class World:
     def offset(self, partition: Mapping[str, Any]) -> Mapping[str, Any] | None:
         return self.offsets.get(canonical(partition))
 
-    def put(self, partition: Mapping[str, Any], offset: Mapping[str, Any]) -> None:
-        self.offsets[canonical(partition)] = offset
+    def put(self, partition: Mapping[str, Any], offset: Mapping[str, Any] | None) -> None:
+        if offset is None:
+            self.offsets.pop(canonical(partition), None)
+        else:
+            self.offsets[canonical(partition)] = offset
 
     def show(self, name: str, figure: int) -> None:
         self.figures[name] = figure
@@ -92,7 +95,7 @@ class Source:
         found: list[dict[str, Any]] = []
         while (rows := self.read()) is not None:
             found += rows
-            if not self.batches[-1].more and not self.batches[-1].offsets:
+            if not self.batches[-1].more and None in self.batches[-1].offsets.values():
                 return found  # In bulk mode there is always something.
         return found
 

@@ -215,6 +215,9 @@ def test_bulk(database: FreshDatabase, world: World) -> None:
             assert made.batches[-1].more
             assert ids(made.read()) == [7]
             assert not made.batches[-1].more
+        # A null for each: Connect's way to say that there is nothing to go on from.
+        stored = [offset for batch in made.batches for offset in batch.offsets.values()]
+        assert stored == [None] * 4
         assert made.offsets == []
 
 

@@ -51,7 +51,7 @@ def completed(line: str, **variables: str) -> list[str]:
 
 @pytest.fixture
 def named(cluster: Cluster, program: None) -> Cluster:
-    penstock("context", "set", "here", "--connect", cluster.url)
+    penstock("context", "set", "here", "--connect", cluster.url, "--use")
     penstock("context", "set", "nowhere", "--connect", f"http://127.0.0.1:{free_port()}")
     penstock("context", "use", "here")
     cluster.create("jdbc_a", "jdbc_b", "files")

@@ -10,7 +10,6 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from penstock.connectors.jdbc.source.fields import ReadField, TimeRules, field_value
-from penstock.connectors.jdbc.source.positions import QUERY_NAME
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -82,10 +81,9 @@ def converting(source: str, fields: Sequence[ReadField]) -> str:
     converted = [f"{field.sql} AS {field.name}" for field in fields if field.sql]
     if not converted:
         return source
-    # A query has a name already, and can't have two.
-    if source.endswith(f" {QUERY_NAME}"):
-        return f"(SELECT {QUERY_NAME}.*, {', '.join(converted)} FROM {source}) converted"
-    return f"(SELECT penstock_rows.*, {', '.join(converted)} FROM {source} penstock_rows) converted"
+    # A query has a name already, and can't have two: so all get it one level up.
+    rows = f"(SELECT * FROM {source}) penstock_rows"
+    return f"(SELECT penstock_rows.*, {', '.join(converted)} FROM {rows}) converted"
 
 
 def _read_schema(fields: Sequence[ReadField]) -> T.StructType:

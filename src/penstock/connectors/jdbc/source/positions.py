@@ -14,8 +14,6 @@ from penstock.connectors.jdbc.tables import TableId
 from penstock.errors import DataError
 
 QUERY_PARTITION: Final = {"query": "query"}
-#: What a query is called behind FROM.
-QUERY_NAME: Final = "penstock_query"
 #: In an offset: what it was read from, where the partition does not tell. All queries have one
 #: partition, and a table of SQLite has the same name in every file.
 SOURCE_MARK: Final = "source_hash"

@@ -11,7 +11,6 @@ from penstock.api.connector import PartitionKey
 from penstock.api.source import FrameSourceTask, SourceBatch, SourceContext
 from penstock.connectors.jdbc.database import Database
 from penstock.connectors.jdbc.source.positions import (
-    QUERY_NAME,
     QUERY_PARTITION,
     SOURCE_MARK,
     older_partitions,
@@ -147,7 +146,7 @@ class JdbcSourceTask(FrameSourceTask):
         if config.row_source:
             query = config.row_source.strip().rstrip(";")
             mark = source_mark(self._settings.database, query)
-            source = f"({query}) {QUERY_NAME}"
+            source = f"({query}) penstock_query"
             return [Target(source, config.topic_prefix, QUERY_PARTITION, mark=mark)]
         return [self._table_target(table) for table in self._tables]
 
@@ -183,16 +182,11 @@ class JdbcSourceTask(FrameSourceTask):
         self, spark: SparkSession, database: Database, target: Target, reading: Reading
     ) -> SourceBatch:
         layout = reading.layout
-        offsets: dict[PartitionKey, Mapping[str, Any]] = {}
-        if reading.position is not None:
-            mark = {SOURCE_MARK: target.mark} if target.mark else {}
-            offset = {**layout.form.offset(reading.position), **mark}
-            offsets[PartitionKey.of(target.partition)] = offset
         return SourceBatch(
             self._frames(spark, database, target, layout).frame(reading.parts),
             target.topic,
             layout.schema,
-            offsets=offsets,
+            offsets=_offsets(target, reading),
             more=bool(self._pending),
             kept=True,
         )
@@ -245,3 +239,12 @@ def _exists(database: Database, table: TableId) -> bool:
         schema=table.schema,
     )
     return any(each.id.name == table.name for each in found)
+
+
+def _offsets(target: Target, reading: Reading) -> dict[PartitionKey, Mapping[str, Any] | None]:
+    if reading.position is None:
+        # Mode bulk: as in Connect a null shows that it was read, and where offsets would be.
+        return {PartitionKey.of(target.partition): None}
+    mark = {SOURCE_MARK: target.mark} if target.mark else {}
+    offset = {**reading.layout.form.offset(reading.position), **mark}
+    return {PartitionKey.of(target.partition): offset}
