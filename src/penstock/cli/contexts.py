@@ -42,9 +42,9 @@ def list_contexts(output: OutputOption = Output.TABLE) -> None:
     contexts = Contexts.load()
     rows = [
         {
-            "current": "*" if name == contexts.current else "",
+            "current": "*" if name == contexts.chosen else "",
             "name": name,
-            "connect": found.get("connect"),
+            "connect": _shown({"connect": found.get("connect", "")})["connect"],
             "bootstrap_servers": found.get("bootstrap-servers"),
         }
         for name, found in sorted(contexts.known.items())
@@ -67,7 +67,7 @@ def show_context(
 ) -> None:
     """Show a context, else the current one; passwords are not shown."""
     contexts = Contexts.load()
-    wanted = name or contexts.current
+    wanted = name or contexts.chosen
     if wanted is None:
         raise NotFoundError(f"there is no current context in {contexts.file}")
     found = _existing(contexts, wanted)

@@ -106,11 +106,19 @@ class Contexts:
         unknown = sorted(document.keys() - {"current", "contexts"})
         if unknown:
             raise ConfigError(f"{path}: unknown key {unknown[0]}; there are current and contexts")
-        return cls(path, document.get("current"), document.get("contexts", {}))
+        current, known = document.get("current"), document.get("contexts", {})
+        if not isinstance(current, str | None) or not isinstance(known, dict):
+            raise ConfigError(f'{path}: wanted are current = "NAME" and tables [contexts.NAME]')
+        return cls(path, current, known)
+
+    @property
+    def chosen(self) -> str | None:
+        """The one that commands are for, if none is named: PENSTOCK_CONTEXT or the current one."""
+        return os.environ.get("PENSTOCK_CONTEXT") or self.current
 
     def context(self, name: str | None = None) -> Context:
         """The one of this name, else the current one; without any, an empty one."""
-        wanted = name or os.environ.get("PENSTOCK_CONTEXT") or self.current
+        wanted = name or self.chosen
         if wanted is None:
             return Context("default")
         if wanted not in self.known:
@@ -121,11 +129,16 @@ class Contexts:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a command talks to: options win over the context, the context over the defaults."""
+    """What a command talks to: options win over the context, the context over the defaults.
+
+    Passwords of the current context stay with its own addresses: another address that is given
+    gets them only if the context is named too.
+    """
 
     context: Context
     connect: str
     servers: str
+    login: Mapping[str, str]
     properties: Mapping[str, str]
 
     @classmethod
@@ -139,16 +152,21 @@ class Target:
         """Raises ConfigError if a file or context that is named is not in order."""
         found = Contexts.load().context(context)
         given = load_properties(command_config) if command_config else {}
-        properties = {**found.tables.get("kafka", {}), **given}
+        asked = servers or given.get("bootstrap.servers")
+
+        def is_own(address: str | None, key: str) -> bool:
+            return address is None or context is not None or address == found.texts.get(key)
+
+        own = found.tables.get("kafka", {}) if is_own(asked, "bootstrap-servers") else {}
         return cls(
             found,
             connect or found.texts.get("connect", DEFAULT_CONNECT),
-            servers
-            or given.get("bootstrap.servers")
+            asked
             or found.texts.get("bootstrap-servers")
             or os.environ.get("PENSTOCK_BOOTSTRAP_SERVERS")
             or DEFAULT_SERVERS,
-            properties,
+            found.texts if is_own(connect, "connect") else {},
+            {**own, **given},
         )
 
     @property
@@ -164,9 +182,10 @@ class Target:
         """A client of its REST API."""
         from penstock.client import Client
 
-        user = self.context.texts.get("user")
-        auth = None if user is None else (user, self.context.texts.get("password", ""))
-        verify = self.context.texts.get("ca-file", True)
+        auth = (
+            (self.login["user"], self.login.get("password", "")) if "user" in self.login else None
+        )
+        verify = self.login.get("ca-file", True)
         options: dict[str, Any] = {} if timeout is None else {"timeout": timeout}
         options |= {} if retry_seconds is None else {"retry_seconds": retry_seconds}
         return Client(self.connect, auth=auth, verify=verify, **options)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from penstock.wire.models import (
     ConnectorInfo,
@@ -20,6 +20,8 @@ from penstock.wire.models import (
     TaskInfo,
     TaskRef,
 )
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,3 +156,37 @@ def log_page(found: Mapping[str, Any]) -> LogPage:
 def logger_level(found: Mapping[str, Any]) -> LoggerLevel:
     """GET /admin/loggers/{logger}."""
     return LoggerLevel(str(found["level"]), found.get("last_modified"))
+
+
+def names(found: Any) -> list[str]:
+    """GET /connectors."""
+    if not isinstance(found, list):
+        raise TypeError("a list of names was wanted")
+    return [str(each) for each in found]
+
+
+def mapping(found: Any) -> dict[str, Any]:
+    """A JSON object."""
+    if not isinstance(found, dict):
+        raise TypeError("an object was wanted")
+    return found
+
+
+def mappings(found: Any) -> list[dict[str, Any]]:
+    """A list of JSON objects."""
+    return [mapping(each) for each in found]
+
+
+def by_name(read: Callable[[Any], T]) -> Callable[[Any], dict[str, T]]:
+    """A JSON object whose members are read so."""
+    return lambda found: {name: read(each) for name, each in mapping(found).items()}
+
+
+def message(found: Any) -> str:
+    """The answer to a change of offsets."""
+    return str(mapping(found or {}).get("message", ""))
+
+
+def nothing(found: Any) -> None:
+    """What an answer without a body says."""
+    del found

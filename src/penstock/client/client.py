@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from http import HTTPStatus
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 from urllib.parse import quote
 
 from penstock.client import answers
 from penstock.client.answers import Plugin, Validation
 from penstock.client.transport import DEFAULT_URL, Transport
-from penstock.errors import DeadlineExceededError, PenstockError
+from penstock.clock import Deadline
+from penstock.errors import BadRequestError, DeadlineExceededError, PenstockError
 from penstock.wire.models import (
     ConnectorInfo,
     ConnectorOffsets,
@@ -26,6 +28,8 @@ from penstock.wire.models import (
     StateInfo,
     TaskInfo,
 )
+
+T = TypeVar("T")
 
 _TIMEOUT = 90.0
 """As long as a worker itself waits for a request to be carried out."""
@@ -97,38 +101,36 @@ class Client:
 
     def server(self) -> ServerInfo:
         """Version and Kafka cluster."""
-        return answers.server_info(self._get("/"))
+        return self._get("/", answers.server_info)
 
     def health(self) -> Health:
         """Whether the worker is ready; Connect has this since 3.9."""
-        return answers.health(self._get("/health"))
+        return self._get("/health", answers.health)
 
     # ------------------------------------------------------------------------------ connectors
 
     def connectors(self) -> list[str]:
         """Their names, sorted."""
-        return sorted(self._get("/connectors"))
+        return sorted(self._get("/connectors", answers.names))
 
     def infos(self) -> dict[str, ConnectorInfo]:
         """Config, tasks and type of all connectors, by name."""
-        found = self._expanded("info")
-        return {name: answers.connector_info(each["info"]) for name, each in found.items()}
+        return self._expanded(lambda each: answers.connector_info(each["info"]), "info")
 
     def statuses(self) -> dict[str, ConnectorStatus]:
         """States of all connectors that have one, by name."""
-        found = self._expanded("status")
-        return {name: answers.connector_status(each["status"]) for name, each in found.items()}
+        return self._expanded(lambda each: answers.connector_status(each["status"]), "status")
 
     def expanded(self) -> dict[str, Expanded]:
         """Both of all connectors, by name, in one request."""
-        return {
-            name: Expanded(
-                answers.connector_info(each["info"]),
-                answers.connector_status(each["status"]) if each.get("status") else None,
-            )
-            for name, each in self._expanded("info", "status").items()
-            if each.get("info")
-        }
+
+        def read(each: dict[str, Any]) -> Expanded | None:
+            info, status = each.get("info"), each.get("status")
+            shown = answers.connector_status(status) if status else None
+            return Expanded(answers.connector_info(info), shown) if info else None
+
+        found = self._expanded(read, "info", "status")
+        return {name: each for name, each in found.items() if each is not None}
 
     def create(
         self, name: str, config: Mapping[str, str], initial_state: str | None = None
@@ -141,15 +143,15 @@ class Client:
         """
         body: dict[str, Any] = {"name": name, "config": dict(config)}
         body |= {} if initial_state is None else {"initial_state": initial_state}
-        return answers.connector_info(self._transport.ask("POST", "/connectors", body))
+        return self._transport.ask("POST", "/connectors", answers.connector_info, body)
 
     def connector(self, name: str) -> ConnectorInfo:
         """Config, tasks and type."""
-        return answers.connector_info(self._get(_path(name)))
+        return self._get(_path(name), answers.connector_info)
 
     def config(self, name: str) -> dict[str, str]:
         """Its config; passwords are hidden by Penstock, not by others."""
-        return dict(self._get(_path(name, "config")))
+        return self._get(_path(name, "config"), answers.mapping)
 
     def same_secrets(self, values: Mapping[str, Mapping[str, str]]) -> dict[str, list[str]]:
         """Of values that the server hides: by connector, the keys whose stored value is the given.
@@ -158,45 +160,49 @@ class Client:
             NotFoundError: the server is not Penstock.
         """
         body = {name: dict(given) for name, given in values.items()}
-        return dict(self._transport.ask("POST", "/penstock/secrets/compare", body))
+        return self._transport.ask("POST", "/penstock/secrets/compare", answers.mapping, body)
 
     def put_config(self, name: str, config: Mapping[str, str]) -> Created:
         """Replace its config, or create it; `created` tells which."""
-        status, found = self._transport.exchange("PUT", _path(name, "config"), dict(config))
-        return Created(status == HTTPStatus.CREATED, answers.connector_info(found))
+        path, read = _path(name, "config"), answers.connector_info
+        status, found = self._transport.exchange("PUT", path, read, dict(config))
+        return Created(status == HTTPStatus.CREATED, found)
 
     def patch_config(self, name: str, patch: Mapping[str, str | None]) -> ConnectorInfo:
-        """Change some keys; None removes one (Connect since 4.0)."""
-        found = self._transport.ask("PATCH", _path(name, "config"), dict(patch))
-        return answers.connector_info(found)
+        """Change some keys; None removes one (Connect since 3.8)."""
+        path = _path(name, "config")
+        return self._transport.ask("PATCH", path, answers.connector_info, dict(patch))
 
     def delete(self, name: str) -> None:
         """Delete it; its offsets stay."""
-        self._transport.ask("DELETE", _path(name))
+        self._transport.ask("DELETE", _path(name), answers.nothing)
 
     def status(self, name: str) -> ConnectorStatus:
         """State of the connector and its tasks."""
-        return answers.connector_status(self._get(_path(name, "status")))
+        return self._get(_path(name, "status"), answers.connector_status)
 
     def restart(
         self, name: str, *, include_tasks: bool = False, only_failed: bool = False
     ) -> ConnectorStatus | None:
         """Restart it, its tasks too, or only what failed; None if only the connector was."""
         query = {"includeTasks": _flag(include_tasks), "onlyFailed": _flag(only_failed)}
-        found = self._transport.ask("POST", _path(name, "restart"), query=query)
-        return None if found is None else answers.connector_status(found)
+
+        def read(found: Any) -> ConnectorStatus | None:
+            return None if found is None else answers.connector_status(found)
+
+        return self._transport.ask("POST", _path(name, "restart"), read, query=query)
 
     def pause(self, name: str) -> None:
         """Pause it; its tasks keep what they hold."""
-        self._transport.ask("PUT", _path(name, "pause"))
+        self._transport.ask("PUT", _path(name, "pause"), answers.nothing)
 
     def resume(self, name: str) -> None:
         """Run it again after a pause or a stop."""
-        self._transport.ask("PUT", _path(name, "resume"))
+        self._transport.ask("PUT", _path(name, "resume"), answers.nothing)
 
     def stop(self, name: str) -> None:
         """Stop it and give up its tasks (Connect since 3.5)."""
-        self._transport.ask("PUT", _path(name, "stop"))
+        self._transport.ask("PUT", _path(name, "stop"), answers.nothing)
 
     def wait(self, name: str, state: str = "RUNNING", seconds: float = 60.0) -> None:
         """Wait until the connector with all its tasks is RUNNING, PAUSED or STOPPED.
@@ -207,7 +213,10 @@ class Client:
         """
         from penstock.client.waiting import GOALS, arrivals
 
-        for _, found in arrivals(self, {name: GOALS[state]}, seconds):
+        goal = GOALS.get(state.upper())
+        if goal is None:
+            raise BadRequestError(f"{state} can't be waited for; there are {', '.join(GOALS)}")
+        for _, found in arrivals(self, {name: goal}, seconds):
             if found.error:
                 kind = DeadlineExceededError if found.late else PenstockError
                 raise kind(f"{name}: {found.told}")
@@ -216,55 +225,58 @@ class Client:
 
     def tasks(self, name: str) -> list[TaskInfo]:
         """Its tasks with their configs."""
-        return [answers.task_info(each) for each in self._get(_path(name, "tasks"))]
+        return self._get(_path(name, "tasks"), lambda found: list(map(answers.task_info, found)))
 
     def task_status(self, name: str, task: int) -> StateInfo:
         """State of one task."""
-        return answers.state_info(self._get(_path(name, "tasks", str(task), "status")))
+        return self._get(_path(name, "tasks", str(task), "status"), answers.state_info)
 
     def restart_task(self, name: str, task: int) -> None:
         """Restart one task."""
-        self._transport.ask("POST", _path(name, "tasks", str(task), "restart"))
+        self._transport.ask("POST", _path(name, "tasks", str(task), "restart"), answers.nothing)
 
     # ---------------------------------------------------------------------- topics and offsets
 
     def topics(self, name: str) -> list[str]:
         """The topics it has used, sorted."""
-        return sorted(self._get(_path(name, "topics"))[name]["topics"])
+        return self._get(_path(name, "topics"), lambda found: sorted(found[name]["topics"]))
 
     def reset_topics(self, name: str) -> None:
         """Forget the topics it has used."""
-        self._transport.ask("PUT", _path(name, "topics", "reset"))
+        self._transport.ask("PUT", _path(name, "topics", "reset"), answers.nothing)
 
     def offsets(self, name: str) -> ConnectorOffsets:
         """How far it is (Connect since 3.5)."""
-        return answers.offsets(self._get(_path(name, "offsets")))
+        return self._get(_path(name, "offsets"), answers.offsets)
 
     def alter_offsets(self, name: str, entries: Sequence[OffsetEntry]) -> str:
         """Change offsets of a stopped connector; the server's message."""
         body = ConnectorOffsets(tuple(entries)).to_json()
-        return _message(self._transport.ask("PATCH", _path(name, "offsets"), body))
+        return self._transport.ask("PATCH", _path(name, "offsets"), answers.message, body)
 
     def reset_offsets(self, name: str) -> str:
         """Forget all offsets of a stopped connector; the server's message."""
-        return _message(self._transport.ask("DELETE", _path(name, "offsets")))
+        return self._transport.ask("DELETE", _path(name, "offsets"), answers.message)
 
     # --------------------------------------------------------------------------------- plugins
 
     def plugins(self, *, connectors_only: bool = True) -> list[Plugin]:
         """What can be run; else also converters, transformations, predicates and so on."""
         query = {"connectorsOnly": _flag(connectors_only)}
-        found = self._transport.ask("GET", "/connector-plugins", query=query)
-        return [Plugin.of(each) for each in found]
+
+        def read(found: Any) -> list[Plugin]:
+            return [Plugin.of(each) for each in found]
+
+        return self._transport.ask("GET", "/connector-plugins", read, query=query)
 
     def plugin_config(self, plugin: str) -> list[dict[str, Any]]:
         """The definitions of a plugin's keys."""
-        return list(self._get(f"/connector-plugins/{quote(plugin, safe='')}/config"))
+        return self._get(f"/connector-plugins/{quote(plugin, safe='')}/config", answers.mappings)
 
     def validate(self, plugin: str, config: Mapping[str, str]) -> Validation:
         """What is wrong with a config; nothing is created."""
         path = f"/connector-plugins/{quote(plugin, safe='')}/config/validate"
-        return Validation.of(self._transport.ask("PUT", path, dict(config)))
+        return self._transport.ask("PUT", path, Validation.of, dict(config))
 
     def preview(
         self,
@@ -278,7 +290,7 @@ class Client:
         body |= {} if records is None else {"records": list(records)}
         body |= {} if limit is None else {"limit": limit}
         path = f"/connector-plugins/{quote(plugin, safe='')}/preview"
-        return list(self._transport.ask("POST", path, body)["records"])
+        return self._transport.ask("POST", path, lambda found: list(found["records"]), body)
 
     # ------------------------------------------------------------------------- logs and loggers
 
@@ -305,33 +317,39 @@ class Client:
             key: str(value) for key, value in given.items() if value is not None
         }
         path = f"/penstock{_path(name, 'logs')}"
-        return answers.log_page(self._transport.ask("GET", path, query=query))
+        return self._transport.ask("GET", path, answers.log_page, query=query)
 
     def loggers(self) -> dict[str, LoggerLevel]:
         """All loggers whose level was set."""
-        found = self._get("/admin/loggers")
-        return {name: answers.logger_level(each) for name, each in found.items()}
+        return self._get("/admin/loggers", answers.by_name(answers.logger_level))
 
     def logger(self, name: str) -> LoggerLevel:
         """The level of one logger."""
-        return answers.logger_level(self._get(f"/admin/loggers/{quote(name, safe='')}"))
+        return self._get(f"/admin/loggers/{quote(name, safe='')}", answers.logger_level)
 
     def set_logger(self, name: str, level: str, scope: str | None = None) -> list[str]:
         """Set a level on this worker, or with scope=cluster on all; the loggers it changed."""
         path = f"/admin/loggers/{quote(name, safe='')}"
         query = None if scope is None else {"scope": scope}
-        return list(self._transport.ask("PUT", path, {"level": level}, query) or [])
+        return self._transport.ask(
+            "PUT", path, lambda found: list(found or []), {"level": level}, query
+        )
 
     # --------------------------------------------------------------------------------- inwards
 
-    def _get(self, path: str) -> Any:
-        return self._transport.ask("GET", path)
+    def until(self, deadline: Deadline) -> Client:
+        """The same client, of which no request lasts longer than that."""
+        limited = copy(self)
+        limited._transport = self._transport.until(deadline)  # noqa: SLF001 - its own kind
+        return limited
 
-    def _expanded(self, *parts: str) -> dict[str, Any]:
-        found: dict[str, Any] = self._transport.ask(
-            "GET", "/connectors", query={"expand": list(parts)}
-        )
-        return found
+    def _get(self, path: str, read: Callable[[Any], T]) -> T:
+        return self._transport.ask("GET", path, read)
+
+    def _expanded(self, read: Callable[[Any], T], *parts: str) -> dict[str, T]:
+        """What is read of each connector, by name."""
+        query = {"expand": list(parts)}
+        return self._transport.ask("GET", "/connectors", answers.by_name(read), query=query)
 
 
 def _path(name: str, *parts: str) -> str:
@@ -345,7 +363,3 @@ def _quoted(name: str) -> str:
 
 def _flag(value: object) -> str:
     return "true" if value else "false"
-
-
-def _message(answer: Any) -> str:
-    return str((answer or {}).get("message", ""))

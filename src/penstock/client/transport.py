@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ssl
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from copy import copy
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Any, Final, TypeVar
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 import httpx
 
@@ -20,10 +22,13 @@ from penstock.errors import (
     SetupError,
 )
 
+T = TypeVar("T")
+
 DEFAULT_URL: Final = "http://localhost:8083"
 
 _FIRST_PAUSE: Final = 0.25
 _LONGEST_PAUSE: Final = 5.0
+_LEAST_SECONDS: Final = 0.5
 #: How Connect begins a 409 that passes; the one that stays is "Connector X already exists".
 _MOMENTARY: Final = "Cannot complete request"
 
@@ -62,9 +67,12 @@ class Transport:
         verify: bool | str,
         clock: Clock | None = None,
     ) -> None:
-        self.url = url.rstrip("/")
+        self.url, in_url = _apart(url)
+        auth = auth or in_url
         self._retry_seconds = retry_seconds
         self._clock = clock or SystemClock()
+        self._timeout = timeout
+        self._limit: Deadline | None = None
         self._closed = threading.Event()
         try:
             self._http = httpx.Client(
@@ -72,9 +80,7 @@ class Transport:
                 timeout=timeout,
                 auth=auth,
                 headers={"accept": "application/json", **(headers or {})},
-                verify=verify
-                if isinstance(verify, bool)
-                else ssl.create_default_context(cafile=verify),
+                verify=verify if isinstance(verify, bool) else _authorities(verify),
             )
         except (httpx.InvalidURL, ValueError, OSError) as error:
             raise SetupError(f"{self.url} can't be used as a worker's address: {error}") from error
@@ -83,38 +89,53 @@ class Transport:
         self,
         method: str,
         path: str,
+        read: Callable[[Any], T],
         body: Any = None,
         query: Mapping[str, str | list[str]] | None = None,
-    ) -> Any:
-        """The answer's JSON, None if it has none; errors as `exchange` raises them."""
-        return self.exchange(method, path, body, query)[1]
+    ) -> T:
+        """What is read of the answer; errors as `exchange` raises them."""
+        return self.exchange(method, path, read, body, query)[1]
 
     def exchange(
         self,
         method: str,
         path: str,
+        read: Callable[[Any], T],
         body: Any = None,
         query: Mapping[str, str | list[str]] | None = None,
-    ) -> tuple[int, Any]:
-        """The status of a request that worked, and the answer's JSON, None if it has none.
+    ) -> tuple[int, T]:
+        """The status of a request that worked, and what is read of the answer's JSON.
+
+        `read` gets None if there is no body, and raises whatever it likes for what it can't read.
 
         Raises:
             BadRequestError, ForbiddenError, NotFoundError, ConflictError: what the server says.
             SetupError: nobody answers.
             ServerError: any other refusal, or what answers is no Connect worker.
         """
-        deadline = Deadline.after(self._retry_seconds, self._clock)
+        deadline = Deadline.after(self._lasting(self._retry_seconds), self._clock)
         pause = _FIRST_PAUSE
         while True:
             answer = self._send(method, path, body, query)
             if answer.is_success:
-                return answer.status_code, self._document(answer)
+                return answer.status_code, self._understood(answer, read)
             error = self._error(answer)
             if not _passes(error) or deadline.remaining() <= pause:
                 raise error
             if self._clock.wait(self._closed, pause):
                 raise error
             pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def until(self, deadline: Deadline) -> Transport:
+        """The same connections; no request over this one lasts longer than that."""
+        limited = copy(self)
+        limited._limit = deadline  # noqa: SLF001 - its own kind
+        return limited
+
+    def _lasting(self, seconds: float) -> float:
+        if self._limit is None:
+            return seconds
+        return min(seconds, max(_LEAST_SECONDS, self._limit.remaining()))
 
     def close(self) -> None:
         """Give up the connections; a request that waits for a rebalance ends."""
@@ -126,7 +147,11 @@ class Transport:
     ) -> httpx.Response:
         try:
             return self._http.request(
-                method, path, json=body, params=dict(query) if query else None
+                method,
+                path,
+                json=body,
+                params=dict(query) if query else None,
+                timeout=self._lasting(self._timeout),
             )
         except httpx.TimeoutException as error:
             raise SetupError(f"{self.url} did not answer {method} {path} in time") from error
@@ -137,13 +162,14 @@ class Transport:
                 "its address? `penstock up` starts one"
             ) from error
 
-    def _document(self, answer: httpx.Response) -> Any:
-        if not answer.content:
-            return None
+    def _understood(self, answer: httpx.Response, read: Callable[[Any], T]) -> T:
         try:
-            return answer.json()
-        except ValueError as error:
-            told = f"{self.url} answered {answer.status_code} without JSON: no Connect worker?"
+            return read(answer.json() if answer.content else None)
+        except (ValueError, TypeError, LookupError, AttributeError) as error:
+            told = (
+                f"{self.url} answered {answer.status_code}, but not as a Connect worker does"
+                f" ({type(error).__name__}: {error}): is this the address of one?"
+            )
             raise ServerError(told, answer.status_code) from error
 
     def _error(self, answer: httpx.Response) -> PenstockError:
@@ -153,6 +179,24 @@ class Transport:
             return UnauthorizedError(told, answer.status_code)
         kind = _KINDS.get(answer.status_code)
         return ServerError(message, answer.status_code) if kind is None else kind(message)
+
+
+def _apart(url: str) -> tuple[str, tuple[str, str] | None]:
+    """The address without a user and a password in it, because it is shown; and those two."""
+    try:
+        found = urlsplit(url)
+    except ValueError as error:
+        raise SetupError(f"this is no worker's address: {error}; write http://HOST:8083") from error
+    _, at, place = found.netloc.rpartition("@")
+    plain = urlunsplit(found._replace(netloc=place)).rstrip("/")
+    return plain, (unquote(found.username or ""), unquote(found.password or "")) if at else None
+
+
+def _authorities(file: str) -> ssl.SSLContext:
+    try:
+        return ssl.create_default_context(cafile=file)
+    except OSError as error:
+        raise SetupError(f"the authorities to trust (ca-file) {file}: {error}") from error
 
 
 def _message(answer: httpx.Response) -> str:

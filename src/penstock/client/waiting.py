@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from penstock.clock import Clock, Deadline, SystemClock
-from penstock.errors import NotFoundError
+from penstock.errors import NotFoundError, SetupError
 from penstock.wire.models import ConnectorStatus, StateInfo
 
 if TYPE_CHECKING:
@@ -120,6 +120,7 @@ def arrivals(
     """
     deadline = Deadline.after(seconds, clock or SystemClock())
     waiting = {name: _Waiting(goal, deadline.clock) for name, goal in goals.items()}
+    client = client.until(deadline)
     while waiting:
         for name, seen in _look(client, list(waiting)).items():
             verdict = waiting[name].judge(seen)
@@ -162,11 +163,21 @@ class _Waiting:
         return verdict if verdict is not None and lasted >= verdict.lasting else None
 
     def late(self, seconds: float) -> Verdict:
-        """What is to be said when time is out."""
-        return self._tentative or Verdict(f"not within {seconds:g} s: {self._last}", late=True)
+        """What is to be said when time is out: a failure, or that it is not there for sure."""
+        if self._tentative is not None and self._tentative.error:
+            return self._tentative
+        return Verdict(f"not within {seconds:g} s: {self._last}", late=True)
 
 
 def _look(client: Client, names: list[str]) -> dict[str, Seen]:
+    """What there is to see; nothing while nobody answers, as a worker may just start again."""
+    try:
+        return _seen(client, names)
+    except SetupError:
+        return {}
+
+
+def _seen(client: Client, names: list[str]) -> dict[str, Seen]:
     if len(names) > _FEW:
         found = client.expanded()
         both = {name: found[name] for name in names if name in found}

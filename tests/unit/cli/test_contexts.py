@@ -120,6 +120,44 @@ def test_a_file_that_cant_be_written(tmp_path: Path) -> None:
         save(tmp_path / "file" / "config.toml", None, {})
 
 
+def test_passwords_stay_with_the_addresses_of_their_context(tmp_path: Path) -> None:
+    ok(
+        *("context", "set", "a", "--connect", "http://a", "--user", "ops", "--password", "geheim"),
+        *("-b", "a:9092", "--kafka", "sasl.jaas.config=geheim", "--use"),
+    )
+    elsewhere = Target.of("http://b", servers="b:9092")
+    assert elsewhere.login == {}
+    assert elsewhere.kafka() == {"bootstrap.servers": "b:9092"}
+    other = tmp_path / "client.properties"
+    other.write_text("bootstrap.servers=b:9092\n")
+    assert Target.of(command_config=other).kafka() == {"bootstrap.servers": "b:9092"}
+    for own in (
+        Target.of(),
+        Target.of("http://a", servers="a:9092"),
+        Target.of("http://b", "a", "b:9092"),
+    ):
+        assert own.login["password"] == "geheim"
+        assert own.kafka()["sasl.jaas.config"] == "geheim"
+
+
+@pytest.mark.parametrize("text", ["current = 5", 'contexts = "a"', "contexts = 5"])
+def test_a_file_of_another_form_is_refused(file: Path, text: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    with pytest.raises(ConfigError, match=r"wanted are current = .* and tables"):
+        Contexts.load()
+
+
+def test_the_variable_tells_which_one_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    ok("context", "set", "a", "--connect", "http://u:geheim@a", "--use")
+    ok("context", "set", "b", "--connect", "http://b")
+    monkeypatch.setenv("PENSTOCK_CONTEXT", "b")
+    assert "http://b" in ok("context", "show")
+    listed = ok("context", "list")
+    assert "*        b" in listed
+    assert "geheim" not in listed
+
+
 def test_commands_use_the_context() -> None:
     ok("context", "set", "a", "--connect", "http://127.0.0.1:1", "--use")
     ok("context", "set", "b", "--connect", "http://127.0.0.1:2")

@@ -6,6 +6,7 @@ import base64
 import socket
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 
 from penstock.client import Client, ServerError
 from penstock.client.transport import Transport, UnauthorizedError
+from penstock.clock import Deadline
 from penstock.errors import (
     BadRequestError,
     ConflictError,
@@ -68,7 +70,7 @@ def refused(status: int, message: str) -> tuple[int, Any]:
 def test_a_rebalance_is_waited_for(message: str) -> None:
     clock = Hurried()
     with serving(refused(409, message), refused(409, message), (200, ["a"])) as server:
-        assert transport(server.url, clock).ask("GET", "/connectors") == ["a"]
+        assert transport(server.url, clock).ask("GET", "/connectors", list) == ["a"]
         assert server.requests == ["GET /connectors"] * 3
     assert clock.waits == [0.25, 0.5]
 
@@ -76,7 +78,7 @@ def test_a_rebalance_is_waited_for(message: str) -> None:
 def test_a_rebalance_without_end_is_given_up() -> None:
     clock = Hurried()
     with serving(refused(409, REBALANCE)) as server, pytest.raises(ConflictError, match="worker"):
-        transport(server.url, clock, 20.0).ask("GET", "/connectors")
+        transport(server.url, clock, 20.0).ask("GET", "/connectors", list)
     assert 15 < clock.now() <= 20
     assert max(clock.waits) == 5.0
 
@@ -86,7 +88,7 @@ def test_what_is_there_already_is_not_tried_again(name: str) -> None:
     clock = Hurried()
     with serving(refused(409, f"Connector {name} already exists")) as server:
         with pytest.raises(ConflictError, match="already exists"):
-            transport(server.url, clock).ask("POST", "/connectors", {"name": name})
+            transport(server.url, clock).ask("POST", "/connectors", dict, {"name": name})
         assert len(server.asked) == 1
     assert clock.waits == []
 
@@ -151,7 +153,7 @@ def test_what_answers_is_no_worker() -> None:
     with (
         serving((200, b"<html>Welcome</html>")) as server,
         Client(server.url) as client,
-        pytest.raises(ServerError, match="without JSON: no Connect worker"),
+        pytest.raises(ServerError, match="not as a Connect worker does"),
     ):
         client.connectors()
 
@@ -174,11 +176,6 @@ def test_a_worker_that_does_not_answer_in_time() -> None:
 def test_an_address_that_is_none(url: str) -> None:
     with pytest.raises(SetupError):
         Client(url).connectors()
-
-
-def test_a_file_of_authorities_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(SetupError, match="can't be used"):
-        Client("https://localhost:8083", verify=str(tmp_path / "none.pem"))
 
 
 def test_user_and_headers_are_sent() -> None:
@@ -213,3 +210,47 @@ def test_a_path_of_the_server_is_kept() -> None:
     with serving((200, [])) as server, Client(f"{server.url}/connect/") as client:
         assert client.connectors() == []
         assert server.requests == ["GET /connect/connectors"]
+
+
+def test_a_password_in_the_address_is_used_but_not_shown() -> None:
+    with serving((200, ["a"])) as server:
+        client = Client(server.url.replace("http://", "http://ops:ge%40heim@"))
+        assert client.connectors() == ["a"]
+        assert client.url == server.url
+        sent = server.asked[0].headers["authorization"].removeprefix("Basic ")
+    assert base64.b64decode(sent) == b"ops:ge@heim"
+    with pytest.raises(SetupError) as caught:
+        client.connectors()
+    assert "heim" not in str(caught.value)
+
+
+@pytest.mark.parametrize("answer", [{"status": "ok"}, ["a", 1], "text", 5, None, [{"x": 1}]])
+@pytest.mark.parametrize(
+    "ask",
+    [Client.infos, Client.statuses, Client.expanded, Client.plugins, Client.loggers],
+)
+def test_what_is_no_connect_worker_is_told_so(answer: Any, ask: Callable[[Client], Any]) -> None:
+    with serving((200, answer)) as server, pytest.raises(ServerError, match="not as a Connect"):
+        ask(Client(server.url))
+
+
+def test_an_object_is_no_list_of_connectors() -> None:
+    with serving((200, {"status": "ok"})) as server, pytest.raises(ServerError, match="a list"):
+        Client(server.url).connectors()
+
+
+def test_authorities_that_are_not_there(tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match=r"ca-file.*none\.pem"):
+        Client("https://localhost:1", verify=str(tmp_path / "none.pem"))
+
+
+def test_a_deadline_holds_for_requests_and_their_repetition() -> None:
+    begun = time.monotonic()
+    with serving(refused(409, REBALANCE)) as server, pytest.raises(ConflictError):
+        Client(server.url).until(Deadline.after(0.6)).connectors()
+    assert time.monotonic() - begun < 10
+
+
+def test_states_that_cant_be_waited_for() -> None:
+    with pytest.raises(BadRequestError, match="there are RUNNING, PAUSED, STOPPED"):
+        Client("http://nowhere").wait("a", "asleep")

@@ -14,7 +14,7 @@ from penstock.cli.connectors.secrets import known_secrets
 from penstock.cli.output import complain, out, say
 from penstock.cli.shown import Output, OutputOption, show_document
 from penstock.cli.target import Connect, ContextName, Target
-from penstock.errors import PenstockError
+from penstock.errors import NotFoundError
 
 if TYPE_CHECKING:
     from penstock.client import Client
@@ -86,9 +86,12 @@ def _part(state: StateInfo) -> dict[str, Any]:
 
 
 def _or_none(ask: Callable[[], T]) -> T | None:
+    """What a server tells, None if it is too old to."""
+    from penstock.client import ServerError
+
     try:
         return ask()
-    except PenstockError:
+    except (NotFoundError, ServerError):
         return None
 
 

@@ -78,6 +78,8 @@ def get(
     kind, patterns = _kind(names or [])
     if kind is not None and (failed or state):
         raise ConfigError("--failed and --state are for connectors")
+    if failed and state:
+        raise ConfigError("--failed and --state exclude each other; --failed is --state failed")
     wanted = "failed" if failed else state and state.value
 
     def ask(client: Client) -> list[Row]:

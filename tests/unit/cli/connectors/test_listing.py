@@ -176,11 +176,11 @@ def test_topics_used(cluster: Cluster) -> None:
     assert cluster.run("topics", "used", "x*").status == 1
 
 
-def test_many_connectors_are_listed_quickly(cluster: Cluster) -> None:
-    """One request, however many there are."""
+def test_a_list_does_not_ask_for_each_connector(cluster: Cluster) -> None:
     asked: list[str] = []
     original = cluster.bench.herder.connector_status
     cluster.create("a")
+    cluster.create("b")
     lock = threading.Lock()
 
     def count(name: str, deadline: object) -> object:
@@ -189,5 +189,5 @@ def test_many_connectors_are_listed_quickly(cluster: Cluster) -> None:
         return original(name, deadline)  # type: ignore[arg-type]
 
     cluster.bench.herder.connector_status = count  # type: ignore[method-assign, assignment]
-    assert json.loads(cluster.ok("get", "-o", "json"))
+    assert len(json.loads(cluster.ok("get", "-o", "json"))) == 2
     assert asked == []
