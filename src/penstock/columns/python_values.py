@@ -151,7 +151,9 @@ def _struct_writer(schema: Schema, place: str) -> Convert:
             raise _misfit(place, value, "struct")
         for name in value:
             if name not in writers:
-                raise DataError(f"{place}: its schema has no field {name}")
+                raise DataError(
+                    f"{place}: its schema has no field {name}; schemas() must give one that has"
+                )
         return {name: convert(value.get(name)) for name, convert in writers.items()}
 
     return write

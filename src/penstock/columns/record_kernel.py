@@ -28,6 +28,7 @@ _READ: Final = ("topic", "partition", "offset", "timestamp", "key", "value", "he
 _WRITTEN: Final = ("topic", "partition", "timestamp", "key", "value", "headers", "fault")
 _TIMESTAMP: Final = range(-(1 << 63), 1 << 63)
 _PARTITION: Final = range(1 << 31)
+_PENSTOCK: Final = PurePath(__file__).parents[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,10 +263,13 @@ def _fault(plugin: str, error: BaseException) -> dict[str, str]:
 
 
 def _told(error: BaseException) -> str:
-    """The class and the words of an exception, and the line of the plugin that raised it."""
+    """The class and the words of an exception, and the line of the plugin it comes from.
+
+    What the plugin has called, such as a parser of JSON, has lines of no use to its author.
+    """
     text = f"{type(error).__qualname__}: {error}"
     frames = traceback.extract_tb(error.__traceback__)[1:]
-    if not frames:
-        return text
-    last = frames[-1]
-    return f"{text} ({PurePath(last.filename).name}, line {last.lineno})"
+    if not frames or PurePath(frames[0].filename).is_relative_to(_PENSTOCK):
+        return text  # it is about what apply() gave, and says so
+    own = [frame for frame in frames if frame.filename == frames[0].filename][-1]
+    return f"{text} ({PurePath(own.filename).name}, line {own.lineno})"

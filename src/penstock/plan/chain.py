@@ -158,7 +158,7 @@ def _stage(
         return Stage(alias, transformation, headers)
     predicate = guards.get(name)
     if not isinstance(predicate, ColumnPredicate | RecordPredicate):
-        message = f"Unknown predicate '{name}'; list it in `predicates`"
+        message = f"transforms.{alias}: Unknown predicate '{name}'; list it in `predicates`"
         raise ConfigError(message, {f"{prefix}predicate": (message,)})
     return Stage(alias, transformation, headers, Guard(name, predicate, negate))
 
@@ -172,7 +172,11 @@ def _plugin(
         message = f'Missing required configuration "{prefix}type" which has no default value.'
         raise ConfigError(message, {f"{prefix}type": (message,)})
     plugin: Any = load(own["type"], kind)
-    made: Plugin = plugin(plugin.Config.parse(own))
+    try:
+        made: Plugin = plugin(plugin.Config.parse(own))
+    except ConfigError as error:
+        by_key = {f"{prefix}{key}": messages for key, messages in error.errors.items()}
+        raise ConfigError(f"{group}.{alias}: {error}", by_key) from error
     return made
 
 

@@ -89,8 +89,8 @@ class SinkBatches:
         #: Topics with several layouts, and after how many even batches they count as even again.
         self._mixed_topics: dict[str, int] = {}
 
-    def forget_plans(self) -> None:
-        self._plans.forget()
+    def renew_plans(self) -> None:
+        self._plans.renew()
 
     def write(
         self, records: Sequence[KafkaRecord], ranges: tuple[OffsetRange, ...]

@@ -68,25 +68,12 @@ class SinkPlans:
         self._reader = reader
         self._conversions = conversions
         self._pieces = pieces
-        self._converters: Converters | None = None
-        self._pipeline: SinkPipeline | None = None
+        self.renew()
 
-    def forget(self) -> None:
-        """Make converters and expressions anew: those of another Spark session are of no use."""
-        self._converters = None
-        self._pipeline = None
-
-    @property
-    def converters(self) -> Converters:
-        if self._converters is None:
-            self._converters = self._make_converters()
-        return self._converters
-
-    @property
-    def pipe(self) -> SinkPipeline:
-        if self._pipeline is None:
-            self._pipeline = self._make_pipeline(self.converters)
-        return self._pipeline
+    def renew(self) -> None:
+        """Make converters and chain anew: expressions of another Spark session are of no use."""
+        self.converters = self._make_converters()
+        self.pipe = self._make_pipeline(self.converters)
 
     def read(self, ranges: Sequence[OffsetRange]) -> DataFrame:
         """The raw records of the ranges, read by Spark."""

@@ -219,7 +219,7 @@ class SinkWork:
             self._stay_in_group(consumer)
             self._settle()
         if self._batches is not None:
-            self._batches.forget_plans()
+            self._batches.renew_plans()
         self._unplaced |= self._opened
         here = consumer.assignment
         back = {partition: at for partition, at in self._next.items() if partition in here}

@@ -111,6 +111,8 @@ class SourceWork:
 
     def start(self) -> None:
         self._stop_task()
+        # Made before there is a record: what is wrong with the chain is to be seen at once.
+        self._pipeline = self._make_pipeline()
         self._offsets.refresh(Deadline.after(STORE_SECONDS))
         self._task = self._make_task()
         self._task.start(self._config, self)
@@ -138,7 +140,6 @@ class SourceWork:
     def recover(self) -> None:
         """Start anew from the stored offsets; the session may be another one by now."""
         self._store()
-        self._pipeline = None
         self._kept.clear()
         self.start()
 
@@ -166,9 +167,8 @@ class SourceWork:
     def _write(self, batch: SourceBatch) -> None:
         from penstock.plan.faults import translated
 
-        if self._pipeline is None:
-            self._pipeline = self._make_pipeline()
         pipeline = self._pipeline
+        assert pipeline is not None, "records come after start()"  # noqa: S101
         try:
             topics = pipeline.topics(batch)
             self._prepare_topics(topics)

@@ -155,10 +155,11 @@ def test_the_first_fault_stays(spark: SparkSession) -> None:
 def test_wrong_configurations() -> None:
     with pytest.raises(ConfigError, match=r'Missing required configuration "transforms\.x\.type"'):
         chain(transforms="x")
-    with pytest.raises(ConfigError, match="Unknown predicate 'nobody'"):
+    with pytest.raises(ConfigError, match=r"transforms\.r: Unknown predicate 'nobody'"):
         chain(ROUTER, {"transforms.r.predicate": "nobody"}, transforms="r")
-    with pytest.raises(ConfigError, match="regex"):
+    with pytest.raises(ConfigError, match=r"^transforms\.r: .*regex") as caught:
         chain({"transforms.r.type": ROUTER["transforms.r.type"]}, transforms="r")
+    assert "transforms.r.regex" in caught.value.errors
 
 
 def test_a_transformation_gets_its_config(spark: SparkSession) -> None:

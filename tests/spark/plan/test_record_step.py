@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import json
 import re
 from collections.abc import Callable
@@ -54,6 +55,13 @@ class ToText(RecordTransformation):
         return record.replace(value=f"{record.topic}/{record.value['a']}")
 
 
+class Parsed(RecordTransformation):
+    """Fails in what it calls, and gives something else than a record."""
+
+    def apply(self, record: Record) -> Any:
+        return json.loads("{") if record.value["a"] else {}
+
+
 class Nothing(RecordTransformation):
     """Says nothing of its schemas."""
 
@@ -76,7 +84,7 @@ class Router(Halves):
 
 
 OWN: dict[str, type[Plugin]] = {
-    each.__name__: each for each in (Halves, ToText, Nothing, Router, Small)
+    each.__name__: each for each in (Halves, ToText, Parsed, Nothing, Router, Small)
 }
 OLD = {
     "predicates": "old",
@@ -133,6 +141,16 @@ def test_changed_dropped_and_faulty_rows(spark: SparkSession, schema: Schema | N
     assert fault is not None
     assert fault.startswith("ValueError: 3 is odd (test_record_step.py, line ")
     assert len(rows) == 2
+
+
+def test_a_fault_names_a_line_of_the_plugin_or_none(spark: SparkSession) -> None:
+    [rows] = run(spark, chain("Parsed"), records(0, 1), VALUE)
+    line = inspect.getsourcelines(Parsed.apply)[1] + 1
+    assert [fault for _, fault in rows] == [
+        "PluginError: apply() gave a dict, not a Record or None",
+        "JSONDecodeError: Expecting property name enclosed in double quotes: line 1 column 2"
+        f" (char 1) (test_record_step.py, line {line})",
+    ]
 
 
 @pytest.mark.parametrize("schema", [VALUE, None], ids=["with schema", "without"])

@@ -13,7 +13,7 @@ from penstock.clock import SystemClock
 from penstock.converters.json.converter import JsonConverter
 from penstock.converters.text import StringConverter
 from penstock.data.record import TaskId, TopicPartition
-from penstock.errors import RefusedError
+from penstock.errors import ConfigError, RefusedError
 from penstock.kafka.clients import RawRecord
 from penstock.plan.chain import Chain
 from penstock.plan.pipeline import Converters, SinkPipeline
@@ -130,6 +130,12 @@ class Sink:
         ]
         (done,) = self.batches.write(records, (OffsetRange(P0, 0, len(values)),))
         return done.end
+
+
+def test_a_wrong_chain_is_an_error_before_there_is_a_record(spark: SparkSession) -> None:
+    config = {"transforms": "x", "transforms.x.type": "RegexRouter"}
+    with pytest.raises(ConfigError, match=r"^transforms\.x: "):
+        Sink(spark, Target(), config)
 
 
 def test_good_batches_need_no_report(spark: SparkSession) -> None:

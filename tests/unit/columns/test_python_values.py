@@ -101,7 +101,8 @@ def test_what_fits_too(schema: Schema, value: Any, in_flight: Any) -> None:
         (date_schema(), datetime(2024, 1, 1, tzinfo=UTC), "value: a datetime does not fit int32"),
         (timestamp_schema(), datetime(2024, 1, 1), "value: a datetime without a time zone"),  # noqa: DTZ001
         (INNER, {"t": "x"}, "value.n: null, and it is not optional"),
-        (INNER, {"n": 1, "more": 2}, "value: its schema has no field more"),
+        (INNER, {"n": 1, "more": 2},
+            "value: its schema has no field more; schemas() must give one that has"),
         (INNER, [1], "value: a list does not fit struct"),
         (ARRAY, "abc", "value: a str does not fit array"),
         (MAP, {1: {"n": "x"}}, "value{}.n: a str does not fit int32"),

@@ -111,7 +111,7 @@ class Batches:
         self.written.append(ranges)
         return self.outcome(ranges)
 
-    def forget_plans(self) -> None:
+    def renew_plans(self) -> None:
         return
 
 

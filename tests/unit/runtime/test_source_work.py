@@ -13,7 +13,7 @@ from penstock.api.connector import PartitionKey
 from penstock.api.source import FrameSourceTask, SourceBatch, SourceContext
 from penstock.clock import Deadline, SystemClock
 from penstock.data.record import TaskId
-from penstock.errors import GivenUpError, RetriableError
+from penstock.errors import ConfigError, GivenUpError, RetriableError
 from penstock.runtime.progress import TaskProgress
 from penstock.runtime.source_work import SourceWork
 from penstock.runtime.task_host import TaskControl
@@ -146,6 +146,18 @@ class Source:
     @property
     def stored(self) -> int:
         return int(self.store.get("", FILE)["position"])
+
+
+def test_a_wrong_chain_is_an_error_before_there_is_a_record() -> None:
+    source = Source()
+
+    def wrong() -> Any:
+        raise ConfigError("transforms.x: No field insertion configured")
+
+    source.work._make_pipeline = wrong
+    with pytest.raises(ConfigError, match="No field insertion"):
+        source.work.start()
+    assert len(source.tasks) == 1
 
 
 def test_figures_are_told_when_they_change_but_not_all_the_time() -> None:
