@@ -242,5 +242,6 @@ def stop_all(hosts: Sequence[TaskHost], deadline: Deadline) -> None:
 
 
 def _in_short(error: Exception) -> str:
-    cause = f" ({error.__cause__})" if error.__cause__ else ""
-    return f"{error}{cause}".splitlines()[0][:500]
+    cause = str(error.__cause__ or "")
+    told = f"{error} ({cause})" if cause and cause not in str(error) else str(error)
+    return (told or type(error).__name__).splitlines()[0][:500]

@@ -223,3 +223,12 @@ def test_many_tasks_are_cancelled_together() -> None:
 def _fail_when(event: threading.Event) -> None:
     event.wait(10)
     raise RuntimeError("cancelled")
+
+
+def test_a_cause_that_says_the_same_is_said_once() -> None:
+    cause = RetriableError("the registry is away")
+    same, other = RetriableError("the registry is away"), RetriableError("can't write")
+    same.__cause__ = other.__cause__ = cause
+    assert task_host._in_short(same) == "the registry is away"
+    assert task_host._in_short(other) == "can't write (the registry is away)"
+    assert task_host._in_short(RetriableError()) == "RetriableError"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from penstock.cli.output import err, say
+from penstock.cli.shown import Output, OutputOption, show_document
 from penstock.cli.target import CommandConfig, Connect, ContextName, Servers, Target
 from penstock.errors import NotFoundError, SetupError
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 _EXAMPLES = """\b
 Examples:
   penstock dlq list                                   what the worker at localhost:8083 has
-  penstock dlq list --topic dead-orders --bootstrap-server kafka:9092 --json
+  penstock dlq list --topic dead-orders --bootstrap-server kafka:9092 -o json
   penstock dlq show --topic dead-orders --stage TASK_PUT --limit 5
   penstock dlq show --connector orders-sink --error "violates check"
   penstock dlq replay --connector orders-sink --dry-run
@@ -43,7 +44,7 @@ _Topic = Annotated[
     typer.Option("--topic", "-t", help="A dead letter topic; else those the connectors name."),
 ]
 _Timeout = Annotated[float, typer.Option(min=1, help="Seconds for each call to Kafka or a worker.")]
-_Json = Annotated[bool, typer.Option("--json", help="JSON, for scripts.")]
+_Json = Annotated[bool, typer.Option("--json", help="As -o json.")]
 _Connector = Annotated[str, typer.Option(help="Only letters of this connector.")]
 _Stage = Annotated[
     str,
@@ -109,6 +110,7 @@ def list_letters(
     servers: Servers = None,
     command_config: CommandConfig = None,
     timeout: _Timeout = 30,
+    output: OutputOption = Output.TABLE,
     as_json: _Json = False,
 ) -> None:
     """Dead letter topics, and their letters by connector, original topic, step and error."""
@@ -123,9 +125,10 @@ def list_letters(
             there = letters.topic(name) if topic or letters.exists(name) else None
             entry = {"topic": name, "connectors": connectors, "exists": there is not None}
             topics.append({**entry, **_counts(letters, there, tally)})
-    if as_json:
+    form = Output.JSON if as_json else output
+    if form is not Output.TABLE:
         groups = [shown.group_json(each) for each in tally.groups]
-        shown.print_json({"topics": topics, "groups": groups})
+        show_document({"topics": topics, "groups": groups}, form)
         return
     shown.print_topics(topics)
     if tally.groups:
@@ -156,6 +159,7 @@ def show(
     error: _Error = "",
     limit: Annotated[int, typer.Option(min=1, help="At most so many letters.")] = 20,
     offset: Annotated[int, typer.Option(min=0, help="Pass over so many first.")] = 0,
+    output: OutputOption = Output.TABLE,
     as_json: _Json = False,
 ) -> None:
     """The letters: where each was, what went wrong, key, value and headers."""
@@ -172,8 +176,9 @@ def show(
             if letter in wanted
         )
         found = list(islice(matching, offset, offset + limit))
-    if as_json:
-        shown.print_json([shown.letter_json(letter) for letter in found])
+    form = Output.JSON if as_json else output
+    if form is not Output.TABLE:
+        show_document([shown.letter_json(letter) for letter in found], form)
     elif found:
         shown.print_letters(found)
     else:

@@ -132,7 +132,9 @@ class Tally:
         return sorted(groups, key=lambda group: (-group.count, group.connector, group.error))
 
 
-_OF_ONE_RECORD: Final = re.compile(r"'[^']*'|\"[^\"]*\"|\([^()]*\)|\d+")
+_OF_ONE_RECORD: Final = re.compile(
+    r"(?<!\w)'[^']*'|\"[^\"]*\"|\([^()]*\)|\d+"  # not after a letter: can't is no quote
+)
 _LONGEST: Final = 160
 
 

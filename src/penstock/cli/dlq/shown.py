@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from rich.table import Table
-
 from penstock.cli.dlq.letters import Group, Letter
-from penstock.cli.output import out, say
+from penstock.cli.output import say
+from penstock.cli.shown import Output, show
 from penstock.data import dead_letters as names
 
 _LONGEST: Final = 2000
@@ -97,26 +95,32 @@ def _origin(letter: Letter) -> str:
     return f"{letter.original_topic}-{letter.original_partition}, offset {letter.original_offset}"
 
 
-def print_json(found: Any) -> None:
-    """One JSON document; nothing is wrapped or coloured."""
-    out.print(json.dumps(found, ensure_ascii=False, indent=2), markup=False, emoji=False)
-
-
 def print_groups(groups: Sequence[Group]) -> None:
-    table = _table("connector", "original topic", "step", "error", "letters", "last (UTC)")
-    for group in groups:
-        shown = (group.connector, group.original_topic, group.stage, group.error)
-        table.add_row(*(text or _UNKNOWN for text in shown), str(group.count), moment(group.last))
-    out.print(table)
+    rows = [
+        {
+            "connector": group.connector or _UNKNOWN,
+            "original_topic": group.original_topic or _UNKNOWN,
+            "step": group.stage or _UNKNOWN,
+            "letters": group.count,
+            "last (UTC)": moment(group.last),
+            "error": group.error or _UNKNOWN,
+        }
+        for group in groups
+    ]
+    show(rows, Output.TABLE)
 
 
 def print_topics(topics: Iterable[Mapping[str, Any]]) -> None:
-    table = _table("dead letter topic", "connectors", "letters", "replayed")
-    for each in topics:
-        count = str(each["letters"]) if each["exists"] else "not there yet"
-        connectors = ", ".join(each["connectors"]) or _UNKNOWN
-        table.add_row(each["topic"], connectors, count, str(each["replayed"]))
-    out.print(table)
+    rows = [
+        {
+            "dead_letter_topic": each["topic"],
+            "connectors": ", ".join(each["connectors"]) or _UNKNOWN,
+            "letters": each["letters"] if each["exists"] else "not there yet",
+            "replayed": each["replayed"],
+        }
+        for each in topics
+    ]
+    show(rows, Output.TABLE)
 
 
 def group_json(group: Group) -> dict[str, Any]:
@@ -127,10 +131,3 @@ def print_letters(letters: Iterable[Letter]) -> None:
     for letter in letters:
         say("\n".join(letter_lines(letter)))
         say("")
-
-
-def _table(*columns: str) -> Table:
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for name in columns:
-        table.add_column(name, overflow="fold", no_wrap=name in ("letters", "last (UTC)"))
-    return table

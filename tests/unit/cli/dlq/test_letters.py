@@ -90,3 +90,10 @@ def test_errors_that_differ_in_the_record_only_are_alike() -> None:
 def test_kinds_of_errors_are_one_line() -> None:
     text = 'Failing row contains (1, "x").\n  Detail: 5'
     assert error_kind(text) == "Failing row contains …."
+
+
+def test_an_apostrophe_is_no_quote() -> None:
+    text = "The registry can't find the schema with id 5: no content 'abc' of o'Neil's"
+    assert error_kind(text) == (
+        "The registry can't find the schema with id …: no content … of o'Neil's"
+    )

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import json
 
-from penstock.cli.dlq.shown import data_json, data_text, letter_json, letter_lines, moment
+import pytest
+
+from penstock.cli.dlq.letters import Tally
+from penstock.cli.dlq.shown import (
+    data_json,
+    data_text,
+    letter_json,
+    letter_lines,
+    moment,
+    print_groups,
+)
 from tests.unit.cli.dlq.test_letters import SINK, letter
 
 
@@ -42,3 +52,12 @@ def test_a_letter_for_scripts() -> None:
     assert found["class"] == "org.example.Converter"
     assert found["value"] == {"text": "v"}
     assert found["headers"][1] == {"key": "empty", "value": None}
+
+
+def test_a_group_is_one_line_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
+    tally = Tally()
+    tally.add(letter({**SINK, "exception.message": "long " * 30}))
+    print_groups(tally.groups)
+    title, line = capsys.readouterr().out.splitlines()
+    assert title.split()[:2] == ["CONNECTOR", "ORIGINAL"]
+    assert line.split()[:4] == ["sink", "orders", "VALUE_CONVERTER", "1"]
