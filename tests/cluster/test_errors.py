@@ -67,6 +67,25 @@ def test_a_bad_record_fails_the_task_which_stays_failed(
     )
 
 
+def test_what_is_wrong_with_chain_or_dead_letters_is_seen_without_a_record(
+    worker: PenstockWorker, kafka: str, tmp_path: Path, unique: Callable[[str], str]
+) -> None:
+    file, topic, dead = tmp_path / "out.txt", unique("silent"), unique("dead")
+    topics.create(kafka, topic)
+    chain = {"transforms": "x", "transforms.x.type": "RegexRouter", "transforms.x.regex": ".*"}
+    chain |= {"transforms.x.replacement": "y", "transforms.x.predicate": "nobody"}
+    letters = {"errors.deadletterqueue.topic.name": dead}
+    copies = "errors.deadletterqueue.topic.replication.factor"
+    name, lonely = unique("wrong-chain"), unique("too-many-copies")
+    worker.rest.create(name, sink(file, topic, **chain))
+    worker.rest.create(lonely, sink(file, topic, **letters))
+    assert "transforms.x: Unknown predicate 'nobody'" in worker.rest.await_trace(name)
+    assert f"3 copies ({copies})" in worker.rest.await_trace(lonely)
+    worker.rest.configure(lonely, sink(file, topic, **letters, **{copies: "1"}))
+    worker.rest.await_running(lonely)
+    assert topics.records(kafka, dead) == []
+
+
 def test_a_bad_record_deep_in_a_large_backlog(
     worker: PenstockWorker, kafka: str, tmp_path: Path, unique: Callable[[str], str]
 ) -> None:

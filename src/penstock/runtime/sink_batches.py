@@ -89,6 +89,10 @@ class SinkBatches:
         #: Topics with several layouts, and after how many even batches they count as even again.
         self._mixed_topics: dict[str, int] = {}
 
+    def prepare(self) -> None:
+        """Before the first record."""
+        self._reports.prepare()
+
     def renew_plans(self) -> None:
         self._plans.renew()
 

@@ -148,6 +148,7 @@ class SinkWork:
         self._task = self._make_task()
         self._task.start(self._config, self)
         self._batches = self._make_batches(self._task, lambda: self.spark, self._known_ends)
+        self._batches.prepare()
         self._consumer = self._make_consumer()
         self._consumer.subscribe(self._subscription, self)
 

@@ -111,8 +111,9 @@ class SourceWork:
 
     def start(self) -> None:
         self._stop_task()
-        # Made before there is a record: what is wrong with the chain is to be seen at once.
+        # Before there is a record: what is wrong with them is to be seen at once.
         self._pipeline = self._make_pipeline()
+        self._reports.prepare()
         self._offsets.refresh(Deadline.after(STORE_SECONDS))
         self._task = self._make_task()
         self._task.start(self._config, self)

@@ -14,7 +14,7 @@ from penstock.api.source import FrameSourceTask
 from penstock.clock import Clock, Deadline
 from penstock.config.values import Type, parse_value
 from penstock.data.record import TaskId
-from penstock.errors import PluginError
+from penstock.errors import PluginError, StorageError
 from penstock.kafka.clients import Admin, TopicSpec
 from penstock.kafka.patterns import java_pattern
 from penstock.kafka.topics import TopicCreator, topic_rules
@@ -178,20 +178,26 @@ class NoTopics:
 
 
 class KafkaDeadLetters:
-    """A dead letter topic in Kafka, created when first needed."""
+    """A dead letter topic in Kafka, created when its task starts, as Connect does."""
 
     def __init__(self, spec: TopicSpec, admin: Admin, producer: Mapping[str, str]) -> None:
         self._spec = spec
         self._admin = admin
         self._producer = producer
-        self._ready = False
+
+    def prepare(self) -> None:
+        spec, deadline = self._spec, Deadline.after(60)
+        if spec.name in self._admin.topics([spec.name], deadline):
+            return
+        try:
+            self._admin.create_topic(spec, deadline)
+        except StorageError as error:
+            raise StorageError(
+                f"The dead letter topic can't be created with {spec.replication_factor} copies"
+                f" (errors.deadletterqueue.topic.replication.factor): {error}"
+            ) from error
 
     def write(self, frame: DataFrame) -> None:
-        if not self._ready:
-            deadline = Deadline.after(60)
-            if self._spec.name not in self._admin.topics([self._spec.name], deadline):
-                self._admin.create_topic(self._spec, deadline)
-            self._ready = True
         kafka_io.write(frame, self._producer)
 
 

@@ -48,6 +48,10 @@ class ErrorSettings:
 class DeadLetterTopic(Protocol):
     """Where records go that could not be processed."""
 
+    def prepare(self) -> None:
+        """Make it if it is missing: better now than when a record needs it."""
+        ...
+
     def write(self, frame: DataFrame) -> None: ...
 
 
@@ -60,6 +64,11 @@ class FaultReports:
         self._settings = settings
         self._task = task
         self._dead_letters = dead_letters
+
+    def prepare(self) -> None:
+        """Before the first record."""
+        if self._dead_letters is not None:
+            self._dead_letters.prepare()
 
     @property
     def wanted(self) -> bool:

@@ -68,6 +68,9 @@ class Topic:
         self.letters: list[tuple[str, int]] = []
         self._events = events
 
+    def prepare(self) -> None:
+        self._events.append("prepare")
+
     def write(self, frame: DataFrame) -> None:
         found = [
             {header.key: bytes(header.value).decode() for header in row.headers}

@@ -111,6 +111,9 @@ class Batches:
         self.written.append(ranges)
         return self.outcome(ranges)
 
+    def prepare(self) -> None:
+        return
+
     def renew_plans(self) -> None:
         return
 
