@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from penstock.api.plugin import Plugin, PluginKind
+from penstock.errors import DataError
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -64,6 +65,17 @@ class ColumnTransformation(Transformation, ABC):
         Raises:
             DataError: no row of these schemas can be transformed.
         """
+
+    def tombstones(self, envelope: Envelope) -> Envelope | Sequence[Envelope]:  # noqa: ARG002
+        """As columns(), for records without a value, which have no schema if no other is near.
+
+        Asked when columns() has raised a DataError for values without a schema. What it says of
+        records that have a value does not count: they get that error.
+
+        Raises:
+            DataError: these can't be transformed either, as is the rule.
+        """
+        raise DataError(f"{self.class_name()} knows no tombstones")
 
 
 class RecordTransformation(Transformation, ABC):

@@ -46,8 +46,8 @@ class Select:
     alias: str
 
 
-Resolve = Callable[[tuple[str, ...]], Column]
-"""Gives the column that a name stands for."""
+Resolve = Callable[[tuple[str, ...]], Column | None]
+"""Gives the column that a name stands for; None: a null that fits wherever it stands."""
 
 
 def selects_of(query: str, relation: str) -> tuple[Select, ...]:
@@ -172,7 +172,10 @@ def _resolved(tree: Any, resolve: Resolve, bound: frozenset[str] = frozenset()) 
         path = tuple(_all(tree.nameParts()))
         if path[0].lower() in bound:
             return tree
-        return _utilities().expression(resolve(path)._jc)  # noqa: SLF001
+        column = resolve(path)
+        if column is None:
+            return _session().sessionState().sqlParser().parseExpression("NULL")
+        return _utilities().expression(column._jc)  # noqa: SLF001
     if _kind(tree) == "LambdaFunction":
         arguments = [argument.nameParts().head().lower() for argument in _all(tree.arguments())]
         bound = bound.union(arguments)
@@ -180,6 +183,8 @@ def _resolved(tree: Any, resolve: Resolve, bound: frozenset[str] = frozenset()) 
     if not children:
         return tree
     changed = [_resolved(child, resolve, bound) for child in children]
+    if _kind(tree) == "UnresolvedExtractValue" and _is_null(changed[0]):
+        return changed[0]  # NULL[0], which Spark has no type for
     return tree.withNewChildren(_jvm().PythonUtils.toSeq(changed))
 
 
@@ -204,6 +209,10 @@ _NODES: Final = {
     "Except": "EXCEPT",
     "Intersect": "INTERSECT",
 }
+
+
+def _is_null(tree: Any) -> bool:
+    return _kind(tree) == "Literal" and tree.value() is None
 
 
 def _kind(tree: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -17,6 +17,7 @@ from penstock.api.transform import (
     RecordTransformation,
     Schemas,
 )
+from penstock.columns.faults import fail
 from penstock.columns.opened import closed, without_opened
 from penstock.columns.record_kernel import HOLDS
 from penstock.columns.types import spark_type
@@ -170,10 +171,24 @@ class Stage:
         except DataError as error:
             if strict:
                 raise
-            given = before
-            outputs = before.replace(fault=F.lit(str(error)))
+            given = without_opened(before)
+            outputs = self._tombstones(given, str(error))
         envelopes = [outputs] if isinstance(outputs, Envelope) else outputs
         return [self._way(before, _untouched(before, given, after)) for after in envelopes]
+
+    def _tombstones(self, given: Envelope, error: str) -> Sequence[Envelope]:
+        """Rows with a value get the error; those without may have a way."""
+        all_faulty = given.replace(fault=F.lit(error))
+        if given.value.schema is not None or isinstance(self.transformation, RecordTransformation):
+            return [all_faulty]
+        try:
+            outputs = self.transformation.tombstones(given)
+        except DataError:
+            return [all_faulty]
+        envelopes = [outputs] if isinstance(outputs, Envelope) else outputs
+        no_value = F.is_variant_null(given.value.column)
+        has_value = given.value.column.isNotNull() & ~F.coalesce(no_value, F.lit(False))
+        return [fail(each, has_value, error) for each in envelopes]
 
     def _way(self, before: Envelope, after: Envelope) -> _Way:
         # Rows that the guard leaves out stay as they are, so the others take their form.

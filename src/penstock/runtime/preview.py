@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MOST_RECORDS: Final = 100
+#: Of so many last records the chain is checked with the last one that has a value.
+_MOST_CHECKED: Final = 20
 
 
 class Previews:
@@ -87,11 +89,13 @@ class Previews:
             if issubclass(connector, SourceConnector):
                 with self._batches(spark, connector, config) as batches:
                     return [(batch.key_schema, batch.value_schema) for batch in batches]
-            records = self._last_records(spark, config, 1, deadline)
+            found = self._last_records(spark, config, _MOST_CHECKED, deadline)
         except Exception:
             # What can't be reached now is told by others, or when the task starts.
             log.debug("No record to check the transforms with", exc_info=True)
             return []
+        # A tombstone tells nothing of the records around it.
+        records = [record for record in found if record.value is not None][-1:]
         converters = self._factory.converters(config)
         decoded = inline_records.decoded_frames(spark, records, converters)
         return [(typed.key_schema, typed.value_schema) for typed in decoded]

@@ -365,3 +365,34 @@ def test_what_records_of_this_schema_cant_give(spark: SparkSession, query: str, 
 def test_what_no_record_can_give(spark: SparkSession, query: str, wrong: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(wrong)):
         Queried(spark, query, [ANN])
+
+
+@pytest.mark.parametrize(
+    ("query", "kept"),
+    [
+        ("SELECT *, id * 2 AS n FROM record", True),
+        ("SELECT * EXCEPT (id) FROM record WHERE amount > 10", False),
+        ("SELECT id FROM record WHERE amount > 10 OR _value IS NULL", True),
+        ("SELECT id FROM record r WHERE tags[0].name = 'x' OR r._value IS NULL", True),
+        ("SELECT amount + 1 AS n, name AS _topic, id AS _key, at AS _timestamp FROM record", True),
+        ("SELECT amount + 1 AS _partition, map('a', name) AS _headers FROM record", True),
+    ],
+)
+def test_tombstones_that_come_alone_have_no_schema(
+    spark: SparkSession, query: str, kept: bool
+) -> None:
+    found = Queried(spark, query, [None], None)
+    [rows] = found.rows
+    assert [row.fault is None for row in rows] == ([True] if kept else [])
+    assert [(row.topic, row.key, row.value) for row in rows] == [("orders", None, None)] * len(rows)
+
+
+def test_records_without_a_schema_beside_tombstones_need_types(spark: SparkSession) -> None:
+    query = "SELECT *, id * 2 AS n FROM record WHERE amount > 10 OR _value IS NULL"
+    found = Queried(spark, query, [None, {"id": 1, "amount": 5}], None)
+    [(first, second)] = found.rows
+    assert (first.fault, first.value) == (None, None)
+    assert "VARIANT" in second.fault
+    text = {"transforms": "x", "transforms.x.type": "Sql", "transforms.x.query": query}
+    chain = Chain.of(text, Plugins().load_named)
+    assert "VARIANT" in chain.problems(lambda: [(None, None)])["transforms.x.query"]

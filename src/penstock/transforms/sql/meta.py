@@ -25,7 +25,7 @@ def with_meta(envelope: Envelope, found: Mapping[str, Found]) -> Envelope:
     Raises:
         DataError: one of them is of a type that can't be that.
     """
-    for name, wanted in _META_TYPES.items():
+    for name, wanted in META_TYPES.items():
         if name in found and not wanted.takes(found[name].schema):
             raise DataError(f"{name} must be {wanted.told}: CAST(… AS {wanted.sql}) AS {name}")
     changes: dict[str, Any] = {}
@@ -43,7 +43,7 @@ def with_meta(envelope: Envelope, found: Mapping[str, Found]) -> Envelope:
 
 
 @dataclass(frozen=True, slots=True)
-class _MetaType:
+class MetaType:
     """What a column that sets a part of the record must be."""
 
     told: str
@@ -68,11 +68,11 @@ def _is_text_map(schema: Schema | None) -> bool:
     return schema is not None and _is_text(schema.key_schema) and _is_text(schema.value_schema)
 
 
-_META_TYPES: Final = {
-    "_topic": _MetaType("a text", "STRING", _is_text),
-    "_partition": _MetaType("a whole number", "INT", _is_int),
-    "_timestamp": _MetaType("a timestamp", "TIMESTAMP", _is_timestamp),
-    "_headers": _MetaType("a map of texts", "MAP<STRING, STRING>", _is_text_map),
+META_TYPES: Final = {
+    "_topic": MetaType("a text", "STRING", _is_text),
+    "_partition": MetaType("a whole number", "INT", _is_int),
+    "_timestamp": MetaType("a timestamp", "TIMESTAMP", _is_timestamp),
+    "_headers": MetaType("a map of texts", "MAP<STRING, STRING>", _is_text_map),
 }
 
 

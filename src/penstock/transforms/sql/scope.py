@@ -62,7 +62,7 @@ class Scope:
         schema = self._envelope.value.schema
         return () if schema is None else schema.fields
 
-    def column(self, path: Path) -> Column:
+    def column(self, path: Path) -> Column | None:
         """As the query sees it.
 
         Raises:
@@ -91,6 +91,22 @@ class Scope:
     def _without_alias(self, path: Path) -> Path:
         is_alias = path[0].lower() == self._alias and _field(self.fields, path[0]) is None
         return path[1:] if is_alias and len(path) > 1 else path
+
+
+class NullScope(Scope):
+    """For records without a value: all of it is null, and fits where any type is asked for."""
+
+    def column(self, path: Path) -> Column | None:
+        return None if self._is_of_value(path) else super().column(path)
+
+    def data(self, path: Path) -> Found:
+        if self._is_of_value(path):
+            return Found(None, F.lit(None).cast("variant"))
+        return super().data(path)
+
+    def _is_of_value(self, path: Path) -> bool:
+        first = self._without_alias(path)[0].lower()
+        return first != KEY and first not in ABOUT
 
 
 def _member(found: Found, name: str) -> Found:

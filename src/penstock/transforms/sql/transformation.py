@@ -52,7 +52,21 @@ class Sql(ColumnTransformation):
     checked_key = "query"
 
     def columns(self, envelope: Envelope) -> Sequence[Envelope]:
-        return [_Output(envelope, select).envelope() for select in self._selects()]
+        from penstock.transforms.sql.scope import Scope
+
+        return [
+            _Output(envelope, select, Scope(envelope, select.alias)).envelope()
+            for select in self._selects()
+        ]
+
+    def tombstones(self, envelope: Envelope) -> Sequence[Envelope]:
+        """They need no types: what is computed from nothing but nulls is null or of its own."""
+        from penstock.transforms.sql.scope import NullScope
+
+        return [
+            _NullOutput(envelope, select, NullScope(envelope, select.alias)).envelope()
+            for select in map(_without_fields, self._selects())
+        ]
 
     def check(self) -> None:
         """Read the query.
@@ -91,12 +105,10 @@ class _Computed:
 class _Output:
     """One SELECT, for records of one pair of schemas."""
 
-    def __init__(self, envelope: Envelope, select: Select) -> None:
-        from penstock.transforms.sql.scope import Scope
-
+    def __init__(self, envelope: Envelope, select: Select, scope: Scope) -> None:
         self._envelope = envelope
         self._select = select
-        self._scope: Scope = Scope(envelope, select.alias)
+        self._scope = scope
 
     def envelope(self) -> Envelope:
         from penstock.columns.faults import fail
@@ -138,7 +150,7 @@ class _Output:
             else:
                 kind = next(types)
                 made = self._kept(item) or self._made(item, kind)
-                about = name.lower() in (*_META, _VALUE)
+                about = _is_about(name)
                 made = replace(made, name=name.lower() if about else name, about=about)
                 found[made.name, about] = made
         return list(found.values())
@@ -225,6 +237,34 @@ class _Output:
 
         stars = [each for each in self._select.items if isinstance(each, Star)]
         return [name for star in stars for name in star.without]
+
+
+class _NullOutput(_Output):
+    """One SELECT, for records without a value."""
+
+    def _sql(self, item: Item) -> Column:
+        from pyspark.sql import functions as F
+
+        from penstock.transforms.sql.meta import META_TYPES
+
+        # A null of no type gets the one that is needed there.
+        column, wanted = super()._sql(item), META_TYPES.get(item.name.lower())
+        return column if wanted is None else F.coalesce(column, F.lit(None).cast(wanted.sql))
+
+    def _kept(self, item: Item) -> _Computed | None:
+        return super()._kept(item) if item.name.lower() in ("_key", _VALUE) else None
+
+
+def _is_about(name: str) -> bool:
+    return name.lower() in (*_META, _VALUE)
+
+
+def _without_fields(select: Select) -> Select:
+    """The SELECT for a record whose value stays null: only what it sets beside the fields."""
+    from penstock.columns.catalyst import Item
+
+    about = [each for each in select.items if isinstance(each, Item) and _is_about(each.name)]
+    return replace(select, items=tuple(about))
 
 
 def _types(envelope: Envelope, columns: Sequence[Column]) -> list[Any]:
