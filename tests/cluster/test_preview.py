@@ -149,6 +149,30 @@ def test_a_query_is_checked_against_the_records_that_are_there(
             assert wrong in found["transforms.x.query"][0]
 
 
+def test_a_query_is_not_checked_against_a_tombstone(
+    worker: PenstockWorker, kafka: str, unique: Callable[[str], str]
+) -> None:
+    topic = unique("tombstones")
+    topics.create(kafka, topic)
+    fields = [{"field": "a", "type": "int32", "optional": False}]
+    schema = {"type": "struct", "fields": fields, "optional": False}
+    record = json.dumps({"schema": schema, "payload": {"a": 1}}).encode()
+    topics.produce(kafka, topic, [record, None])
+    config = {
+        "name": "checked-sink",
+        "connector.class": "FileStreamSink",
+        "file": "never",
+        "topics": topic,
+        "value.converter": "org.apache.kafka.connect.json.JsonConverter",
+        "transforms": "x",
+        "transforms.x.type": "Sql",
+        "transforms.x.query": "SELECT a * 2 AS b FROM record",
+    }
+    first, tombstone = previewed(worker, config)
+    assert first[1]["records"][0]["value"] == {"b": 2}
+    assert tombstone[1]["records"][0]["value"] is None
+
+
 @pytest.mark.parametrize(
     ("more", "wrong"),
     [

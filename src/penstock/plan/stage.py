@@ -173,7 +173,7 @@ class Stage:
                 raise
             given = without_opened(before)
             outputs = self._tombstones(given, str(error))
-        envelopes = [outputs] if isinstance(outputs, Envelope) else outputs
+        envelopes = _envelopes(self.transformation.class_name(), outputs)
         return [self._way(before, _untouched(before, given, after)) for after in envelopes]
 
     def _tombstones(self, given: Envelope, error: str) -> Sequence[Envelope]:
@@ -185,7 +185,7 @@ class Stage:
             outputs = self.transformation.tombstones(given)
         except DataError:
             return [all_faulty]
-        envelopes = [outputs] if isinstance(outputs, Envelope) else outputs
+        envelopes = _envelopes(self.transformation.class_name(), outputs)
         no_value = F.is_variant_null(given.value.column)
         has_value = given.value.column.isNotNull() & ~F.coalesce(no_value, F.lit(False))
         return [fail(each, has_value, error) for each in envelopes]
@@ -247,6 +247,14 @@ _COLUMNS: Final[Mapping[str, Callable[[Envelope], Column]]] = {
     "value": lambda envelope: envelope.value.column,
     "headers": lambda envelope: envelope.headers,
 }
+
+
+def _envelopes(name: str, outputs: object) -> list[Envelope]:
+    found = outputs if isinstance(outputs, list | tuple) else [outputs]
+    for each in found:
+        if not isinstance(each, Envelope):
+            raise PluginError(f"{name}: columns() gave a {type(each).__qualname__}, no Envelope")
+    return list(found)
 
 
 def _untouched(before: Envelope, given: Envelope, after: Envelope) -> Envelope:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import inspect
+import sys
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -165,7 +167,18 @@ class Plugins:
 
     def _why_not(self, name: str) -> str:
         broken = None if self._outside is None else self._outside.why_not(name)
-        return "" if broken is None else f" {broken}"
+        return _unfinished(name) if broken is None else f" {broken}"
+
+
+def _unfinished(name: str) -> str:
+    """What a class lacks to be a plugin; empty if there is no such class."""
+    module, _, class_name = name.rpartition(".")
+    found = getattr(sys.modules.get(module), class_name, None)
+    if not inspect.isclass(found) or not issubclass(found, Plugin) or not inspect.isabstract(found):
+        return ""
+    methods = sorted(getattr(found, "__abstractmethods__", ()))
+    missing = " and no ".join(f"{method}()" for method in methods)
+    return f" {name} has no {missing}, so it is no plugin yet."
 
 
 def _by_python_path(name: str, kinds: Iterable[PluginKind] | None) -> PluginInfo | None:

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from penstock.api import ColumnTransformation, Envelope, Plugin, PluginKind
 from penstock.config import Config
 from penstock.data.schema import Field, Schema, SchemaType, struct_schema
-from penstock.errors import ConfigError, DataError
+from penstock.errors import ConfigError, DataError, PluginError
 from penstock.plan.chain import Chain
 from penstock.plan.topics import output_topics
 from penstock.plugins import Plugins
@@ -50,8 +50,13 @@ class Never(ColumnTransformation):
         raise DataError("no row of this schema")
 
 
+class Five(ColumnTransformation):
+    def columns(self, envelope: Envelope) -> Any:
+        return 5
+
+
 def load(name: str, kind: PluginKind) -> type[Plugin]:
-    own: dict[str, type[Plugin]] = {"DropEven": DropEven, "Never": Never}
+    own: dict[str, type[Plugin]] = {"DropEven": DropEven, "Never": Never, "Five": Five}
     return own[name] if name in own else Plugins().load_named(name, kind)
 
 
@@ -160,6 +165,12 @@ def test_wrong_configurations() -> None:
     with pytest.raises(ConfigError, match=r"^transforms\.r: .*regex") as caught:
         chain({"transforms.r.type": ROUTER["transforms.r.type"]}, transforms="r")
     assert "transforms.r.regex" in caught.value.errors
+
+
+def test_a_plugin_that_gives_something_else(spark: SparkSession) -> None:
+    made = chain({"transforms.f.type": "Five"}, transforms="f")
+    with pytest.raises(PluginError, match=r"Five: columns\(\) gave a int, no Envelope"):
+        made.compile(None, None)
 
 
 def test_a_transformation_gets_its_config(spark: SparkSession) -> None:

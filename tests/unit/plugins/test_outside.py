@@ -344,3 +344,13 @@ def test_installed_packages_also_while_running(tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match="ZeroDivisionError"):
         found.find("demo_sick.Anything")
     assert found.local_modules == frozenset()
+
+
+def test_a_class_that_lacks_a_method_is_told(tmp_path: Path) -> None:
+    text = "from penstock.api import RecordTransformation\nclass Typo(RecordTransformation):\n"
+    write(tmp_path / "demo_typo.py", f"{text}    def aply(self, record):\n        return record\n")
+    plugins = Plugins.discover([str(tmp_path)])
+    with pytest.raises(
+        NotFoundError, match=r"demo_typo\.Typo has no apply\(\), so it is no plugin"
+    ):
+        plugins.find("demo_typo.Typo")

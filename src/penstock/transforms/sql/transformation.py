@@ -275,7 +275,13 @@ def _types(envelope: Envelope, columns: Sequence[Column]) -> list[Any]:
     """
     from penstock.columns.catalyst import analysed
 
-    return analysed(columns, _row_type(envelope))
+    try:
+        return analysed(columns, _row_type(envelope))
+    except DataError as error:
+        if "VARIANT" not in str(error):
+            raise
+        hint = "data without a schema has no types before it gets them: CAST(… AS DOUBLE)"
+        raise DataError(f"{hint}. {error}") from error
 
 
 def _row_type(envelope: Envelope) -> Any:
