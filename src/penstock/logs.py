@@ -17,6 +17,7 @@ from itertools import islice
 from typing import Final
 
 from penstock.clock import Clock, SystemClock
+from penstock.config.redaction import without_passwords
 from penstock.data.record import TaskId
 from penstock.wire.models import LogLine, LogPage
 
@@ -86,6 +87,7 @@ class ConnectorLogs(logging.Handler):
     """Keeps the last lines of each connector, bounded for each and for all together.
 
     When all together are too many, the connector that was silent longest loses its lines.
+    Passwords in addresses, which errors of drivers may have, are not kept.
     """
 
     def __init__(
@@ -111,7 +113,7 @@ class ConnectorLogs(logging.Handler):
         if scope is None or self._most == 0:
             return
         try:
-            text = self.format(record)[:_LONGEST]
+            text = without_passwords(self.format(record))[:_LONGEST]
         except Exception:  # noqa: BLE001 - as logging does: a wrong line must not fail its task
             self.handleError(record)
             return

@@ -16,7 +16,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from penstock.cli.main import app
-from penstock.errors import PenstockError
+from penstock.errors import ConfigError, PenstockError
 from penstock.testing.oracle import JavaConnect
 from penstock.testing.rest import ConnectRest
 from penstock.testing.waiting import eventually
@@ -158,9 +158,10 @@ def test_a_source_is_set_reset_rewound_and_put_back(
     assert '{"position":14}' in shown
     assert f"{row['topic_partition']}@{row['topic_offset']}" in shown
 
-    # Asked and refused, or only shown: nothing happens.
+    # Nobody there to be asked, or only shown: nothing happens.
     change = ("set", name, "--offset", "position=8")
-    assert offsets(*change, answer="n\n").exit_code == 1
+    with pytest.raises(ConfigError, match="no terminal to ask on; give --yes"):
+        offsets(*change, answer="y\n")
     preview = offsets(*change, "--dry-run", "-o", "json").stdout
     assert "position after 8" in preview
     assert worker.rest.offsets(name)[0]["offset"] == {"position": 14}

@@ -123,7 +123,9 @@ def test_patterns_do_not_reach_internal_topics(broker: Broker, unique: Unique) -
     assert broker.topics.delete(f"{name[:-3]}*", force=True) == [name]
 
 
-def test_the_commands_for_topics(orders: str, unique: Unique) -> None:
+def test_the_commands_for_topics(
+    orders: str, unique: Unique, monkeypatch: pytest.MonkeyPatch
+) -> None:
     name = unique("t")
     made = run("topics", "create", name, "-p", "2", "--config", "cleanup.policy=compact")
     assert made == f"Topic {name} was created, with 2 partitions.\n"
@@ -153,6 +155,9 @@ def test_the_commands_for_topics(orders: str, unique: Unique) -> None:
     assert "retention.ms=5000\n" in shown
     assert "cleanup.policy" not in shown
     assert "cleanup.policy=delete  (default)" in run("topics", "describe", name, "--all-settings")
+    with pytest.raises(ConfigError, match="no terminal to ask on; give --yes"):
+        run("topics", "delete", name, stdin="y\n")
+    monkeypatch.setattr("penstock.cli.confirmation.has_terminal", lambda: True)
     run("topics", "delete", name, status=1, stdin="n\n")
     assert name in run("topics", "list")
     assert run("topics", "delete", name, stdin="y\n").endswith(f"Deleted: {name}\n")
@@ -252,9 +257,12 @@ def test_offsets_and_groups_are_forgotten(broker: Broker, orders: str, unique: U
     broker.resets.execute(broker.resets.plan(group, goals.to_latest, [orders]))
     with pytest.raises(NotFoundError, match="has committed no offset for elsewhere"):
         broker.groups.delete_offsets(group, ["elsewhere"])
+    for command in (["delete-offsets", group, "-t", orders], ["delete", group]):
+        with pytest.raises(ConfigError, match="no terminal to ask on; give --yes"):
+            run("groups", *command, stdin="y\n")
     run("groups", "delete-offsets", group, "-t", f"{orders}:0,2", "--yes")
     assert broker.groups.offsets(group) == {TopicPartition(orders, 1): IN_EACH}
-    run("groups", "delete", group, stdin="y\n")
+    run("groups", "delete", group, "--yes")
     assert group not in broker.groups.names()
     with pytest.raises(NotFoundError, match=f"there is no group {group}"):
         broker.groups.describe(group)

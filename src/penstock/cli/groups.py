@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from penstock.cli.completion import group_names
+from penstock.cli.confirmation import confirm
 from penstock.cli.group_reset import RESETS, reset
 from penstock.cli.kafka import Timeout, Yes, opened
 from penstock.cli.output import say
@@ -160,7 +161,7 @@ def delete(
         if not yes:
             for name in names:
                 say(f"  {name}")
-            typer.confirm("Delete these groups and their offsets?", abort=True, err=True)
+            confirm("Delete these groups and their offsets?")
         broker.groups.delete(*names)
     say(f"Deleted: {', '.join(names)}")
 
@@ -180,9 +181,7 @@ def delete_offsets(
     """Forget what a group has committed for some topics. Asks first."""
     with opened(context, servers, command_config, timeout) as broker:
         if not yes:
-            typer.confirm(
-                f"Forget the offsets of {group} for {', '.join(topic)}?", abort=True, err=True
-            )
+            confirm(f"Forget the offsets of {group} for {', '.join(topic)}?")
         gone = broker.groups.delete_offsets(group, topic)
     say(f"{group} has forgotten: {', '.join(map(str, gone))}")
 

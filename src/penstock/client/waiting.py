@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from penstock.clock import Clock, Deadline, SystemClock
+from penstock.config.redaction import without_passwords
 from penstock.errors import NotFoundError, SetupError
 from penstock.wire.models import ConnectorStatus, StateInfo
 
@@ -46,8 +47,8 @@ class Verdict:
 
     @property
     def told(self) -> str:
-        """The error and its reason in a line; empty if there is none."""
-        lines = reason(self.trace)
+        """The error and its reason in a line, without passwords; empty if there is none."""
+        lines = reason(without_passwords(self.trace))
         return f"{self.error}: {lines[0][:300]}" if lines else self.error
 
 

@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from penstock.cli.connectors.given import Given, given_connectors
 from penstock.cli.connectors.results import Results
-from penstock.cli.connectors.waiting import Timeout, Wait
 from penstock.cli.shown import Output, OutputOption
 from penstock.cli.target import Connect, ContextName, Target
-from penstock.errors import ConfigError
+from penstock.cli.waiting import Timeout, Wait, patience
+from penstock.wire.states import Wanted
 
 if TYPE_CHECKING:
     from penstock.client import Client
 
 app = typer.Typer(rich_markup_mode=None)
-
-
-class Wanted(StrEnum):
-    """States that a connector can be created in."""
-
-    RUNNING = "running"
-    PAUSED = "paused"
-    STOPPED = "stopped"
 
 
 @app.command()
@@ -40,13 +31,13 @@ def create(
         ),
     ],
     state: Annotated[
-        Wanted | None, typer.Option(help="Its first state; wins over that in a file.")
+        Wanted | None, typer.Option(help="Its state; wins over that in a file.")
     ] = None,
     replace: Annotated[
         bool, typer.Option("--replace", help="If there is one of this name, give it this config.")
     ] = False,
     wait: Wait = False,
-    timeout: Timeout = 60.0,
+    timeout: Timeout = None,
     connect: Connect = None,
     context: ContextName = None,
     output: OutputOption = Output.TABLE,
@@ -62,11 +53,15 @@ def create(
     penstock create lines connector.class=FileStreamSource file=/tmp/in.txt topic=lines
     cat orders-sink.json | penstock create -
     """
+    seconds = patience(timeout, wait=wait)
     connectors = {each.name: each for each in given_connectors(given)}
-    wanted = {name: state or _state(each) for name, each in connectors.items()}
     results = Results(output, "created or replaced" if replace else "created")
     with Target.of(connect, context).client() as client:
         known = _states(client) if replace else {}
+        wanted = {
+            name: state or (each.target if name in known else each.initial)
+            for name, each in connectors.items()
+        }
         told: dict[str, str] = {}
 
         def make(name: str) -> None:
@@ -74,12 +69,12 @@ def create(
             told[name] = put(client, connectors[name], wanted[name])
 
         made = results.attempt(list(connectors), make)
-        if not wait:
+        if seconds is None:
             for name in made:
                 results.ok(name, told[name])
             results.finish()
         goals = {name: wanted[name] or known.get(name, Wanted.RUNNING) for name in made}
-        for name, error in _arrivals(client, goals, known, timeout):
+        for name, error in _arrivals(client, goals, known, seconds):
             if error:
                 results.fail(name, f"{told[name]}, but {error}")
             else:
@@ -104,19 +99,6 @@ def _arrivals(
     settled = {name: lasting(goal) if name in known else goal for name, goal in goals.items()}
     for name, found in arrivals(client, settled, seconds):
         yield name, found.told
-
-
-def _state(given: Given) -> Wanted | None:
-    """The state that a file asks for."""
-    if given.state is None:
-        return None
-    try:
-        return Wanted(given.state.lower())
-    except ValueError:
-        allowed = ", ".join(Wanted)
-        raise ConfigError(
-            f"{given.where}: initial_state is {given.state}; it must be one of {allowed}"
-        ) from None
 
 
 def _create(client: Client, given: Given, state: Wanted | None) -> str:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 import typer
 
 from penstock.cli.connectors.choice import Names, choose
-from penstock.cli.connectors.secrets import known_secrets
-from penstock.cli.output import complain, out, say
+from penstock.cli.output import out, say
 from penstock.cli.shown import Output, OutputOption, show_document
 from penstock.cli.target import Connect, ContextName, Target
 from penstock.errors import NotFoundError
@@ -54,15 +53,15 @@ def describe(
             if number:
                 say("")
             _show(each, trace=trace)
-    for _, told in chosen.missing:
-        complain(told)
-    raise typer.Exit(1 if chosen.missing else 0)
+    chosen.finish()
 
 
 def _details(client: Client, name: str) -> dict[str, Any]:
+    from penstock.manager.cluster import read_secrets
+
     info = client.connector(name)
     status = _or_none(lambda: client.status(name))
-    secrets = known_secrets(client, info.config)
+    secrets = read_secrets(client, [info.config.get("connector.class", "")])
     offsets = _or_none(lambda: client.offsets(name))
     return {
         "name": name,
@@ -80,7 +79,7 @@ def _details(client: Client, name: str) -> dict[str, Any]:
 
 
 def _part(state: StateInfo) -> dict[str, Any]:
-    from penstock.manager.secrets import without_passwords
+    from penstock.config.redaction import without_passwords
 
     return replace(state, trace=without_passwords(state.trace or "") or None).to_json()
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from penstock.cli.completion import connector_names
+from penstock.cli.confirmation import confirm
 from penstock.cli.output import err
 from penstock.cli.shown import Output, OutputOption
 from penstock.cli.target import CommandConfig, Connect, ContextName, Servers, Target
@@ -362,7 +363,7 @@ class _Change:
             # Such a change counts as undone, so that the one before it is next.
             return self.action == "undo"
         if not self.yes:
-            typer.confirm(_question(plan), abort=True, err=True)
+            confirm(_question(plan))
         return True
 
     def _report(self, kind: Kind, outcome: Outcome) -> None:

@@ -83,11 +83,31 @@ def test_one_that_is_there_is_replaced_only_if_that_is_said(cluster: Cluster, fi
     assert cluster.ok("create", str(file), "--replace") == "lines: created\n"
 
 
+@pytest.mark.parametrize("by", ["file", "stdin"])
+def test_an_initial_state_is_for_one_that_is_new(cluster: Cluster, file: Path, by: str) -> None:
+    body = json.dumps({"name": "lines", "config": SOURCE, "initial_state": "STOPPED"})
+    file.write_text(body)
+    arguments, stdin = ([str(file)], "") if by == "file" else (["-"], body)
+    told = cluster.ok("create", *arguments, "--replace", "--wait", stdin=stdin)
+    assert told == "lines: created, stopped\n"
+    cluster.ok("resume", "lines")
+    told = cluster.ok("create", *arguments, "--replace", "--wait", stdin=stdin)
+    assert told == "lines: replaced, running\n"
+
+
+def test_a_state_in_a_file_is_for_one_that_is_there_too(cluster: Cluster, file: Path) -> None:
+    cluster.ok("create", str(file))
+    file.write_text(json.dumps({"name": "lines", "config": SOURCE, "state": "paused"}))
+    assert "replaced, paused" in cluster.ok("create", str(file), "--replace", "--wait")
+
+
 def test_a_wait_tells_what_failed(cluster: Cluster, file: Path) -> None:
-    cluster.bench.worker.failing["lines-0"] = "java.io.IOException: no such disk"
+    trace = "java.io.IOException: no such disk at ftp://u:geheim@h"
+    cluster.bench.worker.failing["lines-0"] = trace
     done = cluster.run("create", str(file), "--wait")
     assert done.status == 1
-    assert "created, but task 0 has failed: java.io.IOException: no such disk" in done.words
+    assert "created, but task 0 has failed: java.io.IOException: no such disk at ftp:" in done.words
+    assert "geheim" not in done.words
 
 
 @pytest.mark.parametrize(
@@ -181,6 +201,16 @@ def test_files_are_checked(cluster: Cluster, file: Path) -> None:
     assert (row["connector"], row["key"]) == ("lines", "any")
     assert row["errors"] == ["Missing required configuration"]
     assert "Missing required configuration" in cluster.run("validate", str(file), "--all").out
+
+
+def test_a_check_tells_no_passwords(cluster: Cluster, file: Path) -> None:
+    config = {**SOURCE, "where": "jdbc:x://u:geheim@h?password=geheim", "my.token": "geheim"}
+    file.write_text(json.dumps({"name": "lines", "config": config}))
+    cluster.bench.validation.errors = ("no route to jdbc:x://u:geheim@h?password=geheim",)
+    for arguments in ([], ["--all"], ["-o", "json"], ["--all", "-o", "yaml"]):
+        done = cluster.run("validate", str(file), *arguments)
+        assert "no route to jdbc:x://u:[hidden]@h" in done.words
+        assert "geheim" not in done.words
 
 
 def test_a_file_without_a_class(cluster: Cluster, file: Path) -> None:
