@@ -37,12 +37,14 @@ class Trail:
         history: the last records, the newest first.
         begins: when the oldest one of all was written (ms).
         earlier: the last one that was written before the time in question.
+        reset_since: when it was reset after that, if it was (ms).
     """
 
     standing: tuple[Stored, ...]
     history: tuple[Stored, ...]
     begins: int
     earlier: Stored | None = None
+    reset_since: int | None = None
 
     @property
     def latest(self) -> Stored:
@@ -131,19 +133,25 @@ class _Kept:
     standing: dict[tuple[bytes, int], Stored] = field(default_factory=dict)
     begins: int = sys.maxsize
     earlier: Stored | None = None
+    reset_since: int | None = None
 
     def add(self, stored: Stored, before: int | None) -> None:
         self.begins = min(self.begins, stored.place.written)
         self.standing[stored.key, stored.place.partition] = stored
         self.history.append(stored)
-        if before is not None and stored.place.written < before:
+        if before is None:
+            return
+        if stored.place.written < before:
             known = self.earlier
             if known is None or known.place.written <= stored.place.written:
                 self.earlier = stored
+        elif stored.offset is None:
+            self.reset_since = max(self.reset_since or 0, stored.place.written)
 
     def trail(self) -> Trail:
         newest = sorted(self.history, key=_age, reverse=True)
-        return Trail(tuple(self.standing.values()), tuple(newest), self.begins, self.earlier)
+        standing = tuple(self.standing.values())
+        return Trail(standing, tuple(newest), self.begins, self.earlier, self.reset_since)
 
 
 def _age(stored: Stored) -> tuple[int, int]:
@@ -201,18 +209,21 @@ class Key:
 
 
 class Keys:
-    """The keys of some connectors. Each is taken apart once, for a topic has few of them."""
+    """The keys of some connectors. Each of theirs is taken apart once."""
 
     def __init__(self, connectors: Collection[str]) -> None:
         self._connectors = connectors
-        self._known: dict[bytes, Key | None] = {}
+        self._known: dict[bytes, Key] = {}
 
     def find(self, data: bytes | None) -> Key | None:
         """None for keys of others, and for what is none."""
         if data is None:
             return None
-        if data not in self._known:
-            key = Key.of(data)
-            theirs = key is not None and key.connector in self._connectors
-            self._known[data] = key if theirs else None
-        return self._known[data]
+        known = self._known.get(data)
+        if known is not None:
+            return known
+        key = Key.of(data)
+        if key is None or key.connector not in self._connectors:
+            return None
+        # Only these are kept: a topic may have millions of keys of others.
+        return self._known.setdefault(data, key)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn, Protocol
@@ -187,7 +188,8 @@ def _rewound_source(situation: Situation, partitions: Sequence[Map], moment: int
         else:
             if trails is None:
                 trails = _trails(situation, moment)
-            moves.append(situation.move(partition, _from_history(trails, partition, moment)))
+            after = _from_history(situation.name, trails, partition, offset, moment)
+            moves.append(situation.move(partition, after))
     return moves
 
 
@@ -223,14 +225,49 @@ def _trails(situation: Situation, moment: int) -> Sequence[Trail]:
     return kafka.earlier(moment)
 
 
-def _from_history(trails: Sequence[Trail], partition: Map, moment: int) -> Map | None:
+def _from_history(
+    name: str, trails: Sequence[Trail], partition: Map, now: Map, moment: int
+) -> Map | None:
+    """What was stored then; what is stored now if that is not as far."""
     trail = next((each for each in trails if same(each.latest.partition, partition)), None)
     if trail is None or trail.earlier is None:
-        _refuse(trail, partition, moment)
-    return trail.earlier.offset
+        _refuse(name, trail, partition, moment)
+    then = trail.earlier.offset
+    if then is None:
+        return None
+    differ = {key for key in then.keys() | now.keys() if then.get(key) != now.get(key)}
+    larger = _larger(then, now)
+    if differ == larger:
+        return now
+    # What was reset begins anew: texts that differ may lie ahead then.
+    if larger or (trail.reset_since is not None and differ != _larger(now, then)):
+        _refuse_unclear(name, partition, then, trail.reset_since)
+    return then
 
 
-def _refuse(trail: Trail | None, partition: Map, moment: int) -> NoReturn:
+def _larger(one: Map, other: Map) -> set[str]:
+    """The numbers in both that are larger in the first."""
+    return {
+        key
+        for key in one.keys() & other.keys()
+        if _is_number(one[key]) and _is_number(other[key]) and one[key] > other[key]
+    }
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _refuse_unclear(name: str, partition: Map, then: Map, reset_at: int | None) -> NoReturn:
+    was_reset = "" if reset_at is None else f", and it was reset at {shown_moment(reset_at)}"
+    raise BadRequestError(
+        f"the offset of {shown_partition(Kind.SOURCE, partition)} was {json.dumps(then)} then:"
+        f" whether that lies before the one of now can't be told{was_reset}. If it does:"
+        f" penstock offsets set {name} --offset …"
+    )
+
+
+def _refuse(name: str, trail: Trail | None, partition: Map, moment: int) -> NoReturn:
     known = (
         ""
         if trail is None
@@ -239,6 +276,6 @@ def _refuse(trail: Trail | None, partition: Map, moment: int) -> NoReturn:
     )
     raise BadRequestError(
         f"the offsets topic holds no offset of {shown_partition(Kind.SOURCE, partition)} from"
-        f" before {shown_moment(moment)}.{known} `penstock offsets show --history 20` shows what"
-        " there is; set one of these, or go --to-start"
+        f" before {shown_moment(moment)}.{known} `penstock offsets show {name} --history 20` shows"
+        " what there is; set one of these, or go --to-start"
     )
