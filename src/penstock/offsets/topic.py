@@ -37,14 +37,12 @@ class Trail:
         history: the last records, the newest first.
         begins: when the oldest one of all was written (ms).
         earlier: the last one that was written before the time in question.
-        reset_since: when it was reset after that, if it was (ms).
     """
 
     standing: tuple[Stored, ...]
     history: tuple[Stored, ...]
     begins: int
     earlier: Stored | None = None
-    reset_since: int | None = None
 
     @property
     def latest(self) -> Stored:
@@ -133,25 +131,19 @@ class _Kept:
     standing: dict[tuple[bytes, int], Stored] = field(default_factory=dict)
     begins: int = sys.maxsize
     earlier: Stored | None = None
-    reset_since: int | None = None
 
     def add(self, stored: Stored, before: int | None) -> None:
         self.begins = min(self.begins, stored.place.written)
         self.standing[stored.key, stored.place.partition] = stored
         self.history.append(stored)
-        if before is None:
-            return
-        if stored.place.written < before:
+        if before is not None and stored.place.written < before:
             known = self.earlier
             if known is None or known.place.written <= stored.place.written:
                 self.earlier = stored
-        elif stored.offset is None:
-            self.reset_since = max(self.reset_since or 0, stored.place.written)
 
     def trail(self) -> Trail:
         newest = sorted(self.history, key=_age, reverse=True)
-        standing = tuple(self.standing.values())
-        return Trail(standing, tuple(newest), self.begins, self.earlier, self.reset_since)
+        return Trail(tuple(self.standing.values()), tuple(newest), self.begins, self.earlier)
 
 
 def _age(stored: Stored) -> tuple[int, int]:

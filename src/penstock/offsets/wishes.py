@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from shlex import quote
 from typing import Any, Final, NoReturn, Protocol
 
 from penstock.data.record import TopicPartition
 from penstock.errors import BadRequestError
 from penstock.offsets.models import Held, Kind, Map, Move, same, sink_map, sink_place
-from penstock.offsets.texts import chosen, listed, shown_partition, source_partition
+from penstock.offsets.texts import chosen, compact, listed, shown_partition, source_partition
 from penstock.offsets.topic import Trail
 from penstock.times import shown_moment
 
@@ -236,12 +236,11 @@ def _from_history(
     if then is None:
         return None
     differ = {key for key in then.keys() | now.keys() if then.get(key) != now.get(key)}
-    larger = _larger(then, now)
-    if differ == larger:
+    if differ == _larger(then, now):
         return now
-    # What was reset begins anew: texts that differ may lie ahead then.
-    if larger or (trail.reset_since is not None and differ != _larger(now, then)):
-        _refuse_unclear(name, partition, then, trail.reset_since)
+    # Later is not further: somebody may have set it back since. Only numbers can tell.
+    if differ != _larger(now, then):
+        _refuse_unclear(name, partition, then, differ)
     return then
 
 
@@ -258,12 +257,12 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _refuse_unclear(name: str, partition: Map, then: Map, reset_at: int | None) -> NoReturn:
-    was_reset = "" if reset_at is None else f", and it was reset at {shown_moment(reset_at)}"
+def _refuse_unclear(name: str, partition: Map, then: Map, differ: Collection[str]) -> NoReturn:
+    where, offset = compact(partition), compact(then)
     raise BadRequestError(
-        f"the offset of {shown_partition(Kind.SOURCE, partition)} was {json.dumps(then)} then:"
-        f" whether that lies before the one of now can't be told{was_reset}. If it does:"
-        f" penstock offsets set {name} --offset …"
+        f"the offset of {where} was {offset} then. Whether that lies before the one of now can't"
+        f" be told: they differ in {', '.join(sorted(differ))}. If it does: penstock offsets set"
+        f" {name} --partition {quote(where)} --offset {quote(offset)}"
     )
 
 

@@ -72,12 +72,6 @@ def test_the_last_counts_and_the_history_is_bounded() -> None:
     assert found.begins == 1_000
 
 
-def test_a_reset_since_a_time_is_known() -> None:
-    found = trail(stored({"n": 1}, 1), stored(None, 4), stored({"n": 2}, 5), before=3_000)
-    assert found.reset_since == 4_000
-    assert trail(stored(None, 1), stored({"n": 2}, 5), before=3_000).reset_since is None
-
-
 def test_keys_of_others_are_not_kept() -> None:
     keys = Keys({"jdbc_src_1"})
     for number in range(10):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +13,7 @@ from penstock.data.record import TopicPartition
 from penstock.errors import BadRequestError
 from penstock.offsets import Held, Kind, Move, Place, put_back, reset, rewind, set_sink, set_source
 from penstock.offsets.models import sink_map
+from penstock.offsets.texts import compact
 from penstock.offsets.topic import Stored, Trail
 from penstock.offsets.wishes import Situation
 
@@ -62,12 +64,10 @@ def numbers(moves: Sequence[Move]) -> list[tuple[Any, Any]]:
     ]
 
 
-def trail(
-    earlier: Mapping[str, Any] | None, *, known: bool = True, reset_since: int | None = None
-) -> Trail:
+def trail(earlier: Mapping[str, Any] | None, *, known: bool = True) -> Trail:
     last = Stored("lines", b"k", FILE, {"position": 14}, Place(0, 9, 5_000))
     before = Stored("lines", b"k", FILE, earlier, Place(0, 3, 1_000)) if known else None
-    return Trail((last,), (last,), 5_000, before, reset_since)
+    return Trail((last,), (last,), 5_000, before)
 
 
 def test_the_only_partition_need_not_be_named() -> None:
@@ -173,37 +173,34 @@ def test_other_sources_go_by_what_was_stored_then() -> None:
 @pytest.mark.parametrize(
     ("now", "then", "after"),
     [
+        ({"n": 14, "file": "a"}, {"n": 4, "file": "a"}, {"n": 4, "file": "a"}),
+        ({"n": 14, "m": 2}, {"n": 4, "m": 1}, {"n": 4, "m": 1}),
         # It was set, or reset, since: it is not as far as that.
-        ({"position": 14}, {"position": 1000}, {"position": 14}),
+        ({"n": 14}, {"n": 1000}, {"n": 14}),
         ({"n": 14, "file": "a"}, {"n": 15, "file": "a"}, {"n": 14, "file": "a"}),
-        ({"n": 14, "file": "b"}, {"n": 4, "file": "a"}, {"n": 4, "file": "a"}),
-        ({"position": 14, "snapshot": False}, {"position": 4}, {"position": 4}),
     ],
-)  # fmt: skip
+)
 def test_by_history_a_source_goes_back_and_never_forward(now: Any, then: Any, after: Any) -> None:
     (move,) = rewind(5_000)(source(Held(FILE, now), kafka=KnownKafka(trails=[trail(then)])))
     assert move.after == after
 
 
 @pytest.mark.parametrize(
-    ("now", "then", "reset_since"),
+    ("now", "then", "fields"),
     [
-        ({"position": 14, "file": "b"}, {"position": 900, "file": "a"}, None),
-        ({"position": 14, "line": 3}, {"position": 4, "line": 7}, None),
-        ({"file": "a"}, {"file": "b"}, 6_000),
-        ({"position": 14, "file": "a"}, {"position": 4, "file": "b"}, 6_000),
+        ({"n": 14, "file": "b"}, {"n": 900, "file": "a"}, "file, n"),
+        ({"n": 14, "file": "a"}, {"n": 4, "file": "b"}, "file, n"),
+        ({"n": 14, "line": 3}, {"n": 4, "line": 7}, "line, n"),
+        ({"n": 14, "snapshot": True}, {"n": 4}, "n, snapshot"),
+        ({"token": "a"}, {"token": "b"}, "token"),
     ],
 )
-def test_what_may_lie_ahead_is_refused(now: Any, then: Any, reset_since: int | None) -> None:
-    kafka = KnownKafka(trails=[trail(then, reset_since=reset_since)])
-    with pytest.raises(BadRequestError, match=r"can't be told.*penstock offsets set lines"):
-        rewind(5_000)(source(Held(FILE, now), kafka=kafka))
-
-
-def test_what_was_reset_and_is_further_again_goes_back() -> None:
-    kafka = KnownKafka(trails=[trail({"position": 4}, reset_since=6_000)])
-    (move,) = rewind(5_000)(source(Held(FILE, {"position": 14}), kafka=kafka))
-    assert move.after == {"position": 4}
+def test_what_may_lie_ahead_is_refused(now: Any, then: Any, fields: str) -> None:
+    advice = (
+        f"""penstock offsets set lines --partition '{compact(FILE)}' --offset '{compact(then)}'"""
+    )
+    with pytest.raises(BadRequestError, match=f"differ in {fields}.*{re.escape(advice)}"):
+        rewind(5_000)(source(Held(FILE, now), kafka=KnownKafka(trails=[trail(then)])))
 
 
 def test_put_back() -> None:
