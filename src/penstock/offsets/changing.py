@@ -53,7 +53,7 @@ Remember = Callable[[Sequence[Move]], Entry]
 
 
 class Changing:
-    """Changes the offsets of one connector, or undoes a change, which is not in the journal."""
+    """Changes the offsets of one connector; `undoes`: an undo, which the journal does not have."""
 
     def __init__(
         self, access: Access, journal: Journal, name: str, *, undoes: bool = False
@@ -81,7 +81,7 @@ class Changing:
         except BaseException as error:
             self._recover(way, entry, halt, error)
             raise
-        return Outcome(self._name, moves, way.via, self._restored(halt))
+        return Outcome(self._name, moves, way.via, self._restored(halt, moves))
 
     def _halted(self, subject: Subject, *, recreate: bool) -> Halt:
         if not subject.exists:
@@ -180,12 +180,13 @@ class Changing:
                 self._journal.drop(self._client.url, self._name, entry)
         return "No offset was changed."
 
-    def _restored(self, halt: Halt) -> str:
+    def _restored(self, halt: Halt, moves: Sequence[Move]) -> str:
         try:
             return halt.restore()
         except PenstockError as error:
+            done = "were changed" if moves else "are as they were"
             raise ChangeError(
-                f"the offsets of {self._name} were changed, but {halt.left_behind()} ({error})"
+                f"the offsets of {self._name} {done}, but {halt.left_behind()} ({error})"
             ) from error
 
 

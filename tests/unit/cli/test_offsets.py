@@ -24,5 +24,5 @@ NOBODY = ("--connect", "http://localhost:1", "--bootstrap-server", "localhost:1"
 )
 def test_what_is_refused(arguments: tuple[str, ...], problem: str) -> None:
     done = penstock("offsets", *arguments, *NOBODY)
-    assert done.status == 1
+    assert done.status == 2
     assert problem in done.words

@@ -244,6 +244,9 @@ def test_it_can_not_be_started_again(server: Server, offsets: Offsets) -> None:
         offsets.apply("a", WISH)
     assert server.stored == {"incrementing": 2}
     assert offsets.last_change("a").moves[0].before == {"incrementing": 5}
+    server.state = "RUNNING"
+    with pytest.raises(ChangeError, match="are as they were, but a is still stopped"):
+        offsets.apply("a", WISH)
 
 
 @pytest.fixture

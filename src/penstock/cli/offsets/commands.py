@@ -16,7 +16,7 @@ from penstock.cli.completion import connector_names
 from penstock.cli.output import err
 from penstock.cli.shown import Output, OutputOption
 from penstock.cli.target import CommandConfig, Connect, ContextName, Servers, Target
-from penstock.errors import BadRequestError
+from penstock.errors import ConfigError
 
 if TYPE_CHECKING:
     from penstock.data.record import TopicPartition
@@ -152,7 +152,7 @@ def show(
     from penstock.cli.offsets.shown import show_held
 
     if history and via is Way.REST:
-        raise BadRequestError("only the offsets topic has a history; leave out --via rest")
+        raise ConfigError("only the offsets topic has a history; leave out --via rest")
     place = _place(connect, context, servers, command_config, via, offset_topic, timeout)
     with place.offsets() as offsets:
         found = offsets.show_many(place.names(names), history)
@@ -202,14 +202,12 @@ def _values(
     from penstock.offsets.texts import sink_position, source_offset
 
     if bool(positions) == (offset is not None) or (positions and partition is not None):
-        raise BadRequestError(
+        raise ConfigError(
             "give TOPIC:PARTITION=OFFSET for a sink, or --offset (and --partition) for a source"
         )
     if positions:
         if new:
-            raise BadRequestError(
-                "--new is for sources; a sink's partitions are those of its topics"
-            )
+            raise ConfigError("--new is for sources; a sink's partitions are those of its topics")
         found = [sink_position(text) for text in positions]
         _check_once(found)
         return set_sink(dict(found))
@@ -219,7 +217,7 @@ def _values(
 def _check_once(positions: Sequence[tuple[TopicPartition, int]]) -> None:
     counts = Counter(place for place, _ in positions)
     if twice := [place for place, count in counts.items() if count > 1]:
-        raise BadRequestError(f"{twice[0].topic}:{twice[0].partition} is given more than once")
+        raise ConfigError(f"{twice[0].topic}:{twice[0].partition} is given more than once")
 
 
 @app.command()
@@ -283,7 +281,7 @@ def _moment(by: str | None, to: str | None, to_start: bool) -> int | None:
     from penstock.times import duration_ms, moment_ms
 
     if sum((by is not None, to is not None, to_start)) != 1:
-        raise BadRequestError("give one of --by, --to and --to-start")
+        raise ConfigError("give one of --by, --to and --to-start")
     if by is not None:
         return SystemClock().wall_ms() - abs(duration_ms(by))
     return None if to is None else moment_ms(to)
@@ -318,7 +316,7 @@ def undo(
         _Change(place, name, "undo", recreate, dry_run, yes, output).run(None)
         return
     if dry_run or yes or recreate:
-        raise BadRequestError("--list changes nothing; leave out --dry-run, --yes and --recreate")
+        raise ConfigError("--list changes nothing; leave out --dry-run, --yes and --recreate")
     with place.offsets() as offsets:
         show_entries(offsets.changes(name), output)
 
