@@ -98,15 +98,13 @@ def describe(
 
 
 def _show_members(groups: Sequence[Group], output: Output) -> None:
+    rows = [each for group in groups for each in _members(group)]
     if output is not Output.TABLE:
-        show([each for group in groups for each in _members(group)], output)
-        return
-    rows = [
-        {**each, "partitions": " ".join(each["partitions"])}
-        for group in groups
-        for each in _members(group)
-    ]
-    show(rows, output) if rows else say("There are no members.")
+        show(rows, output)
+    elif rows:
+        show([{**each, "partitions": " ".join(each["partitions"])} for each in rows], output)
+    else:
+        say("There are no members.")
 
 
 def _state(group: Group) -> dict[str, Any]:
@@ -153,11 +151,7 @@ def _partitions(group: Group) -> list[dict[str, Any]]:
 
 
 def _document(group: Group) -> dict[str, Any]:
-    return {
-        **_state(group),
-        "members": _members(group),
-        "partitions": _partitions(group),
-    }
+    return {**_state(group), "members": _members(group), "partitions": _partitions(group)}
 
 
 @app.command()
