@@ -239,6 +239,8 @@ REFUSED = [
     ("inter.worker.verification.algorithms", "HmacSHA1", "must contain inter.worker.signature"),
     ("security.protocol", "TLS", "String must be one of (case insensitive): SASL_SSL, "),
     ("sasl.login.class", "a.B", "it names Java code"),
+    ("spark.sql.session.timeZone", "Asia/Tokyo", "treated as in Kafka Connect with UTC only"),
+    ("spark.sql.mapKeyDedupPolicy", "EXCEPTION", "with LAST_WIN only; remove the key"),
     ("ssl.client.auth", "maybe", "String must be one of: required, requested, none"),
 ]
 

@@ -16,6 +16,7 @@ from penstock.clock import Deadline
 from penstock.errors import DeadlineExceededError, SessionLostError, SetupError
 from penstock.jars import classpath
 from penstock.java import find_java
+from penstock.settings.spark import FIXED
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,13 +31,7 @@ DEFAULTS: Final[dict[str, str]] = {
     "spark.ui.showConsoleProgress": "false",
     # One connector can neither starve nor block another: a pool for each, shared fairly.
     "spark.scheduler.mode": "FAIR",
-    "spark.sql.session.timeZone": "UTC",
-    # Fields `id` and `ID` are two in Connect.
-    "spark.sql.caseSensitive": "true",
-    # JSON that names a field twice: the last one counts, as for Java's converter.
-    "spark.sql.variant.allowDuplicateKeys": "true",
-    # A map that is read from a list of entries: the last of equal keys counts, as in Java.
-    "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
+    **FIXED,
     # A micro-batch has one partition for each task: shuffles and adaptive plans only cost here.
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.adaptive.enabled": "false",

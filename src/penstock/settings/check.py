@@ -10,6 +10,7 @@ from penstock.config import ClassResolver
 from penstock.config.values import Type, parse_value
 from penstock.errors import ConfigError
 from penstock.settings.clients import CLIENT_KEYS, JAVA_ONLY
+from penstock.settings.spark import refusal
 from penstock.settings.worker import (
     DistributedSettings,
     Mode,
@@ -94,6 +95,9 @@ def _refusals(settings: WorkerSettings) -> dict[str, tuple[str, ...]]:
     }
     for name in JAVA_ONLY & settings.props.keys():
         found[name] = "it names Java code, which Penstock's clients can't run; remove it"
+    for name, value in settings.spark.items():
+        if text := refusal(name, value):
+            found[name] = text
     return {
         name: (f"Invalid value {settings.props[name]} for configuration {name}: {text}",)
         for name, text in found.items()

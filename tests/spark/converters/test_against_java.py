@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from random import Random
 from typing import Any
 
@@ -15,7 +16,7 @@ from pyspark.sql import functions as F
 from penstock.api.converter import Layout
 from penstock.converters.json import JsonConverter
 from penstock.converters.json.write import NULL_FOR_REQUIRED
-from penstock.data.schema import Schema
+from penstock.data.schema import Schema, date_schema, decimal_schema
 from tests.spark.converters.bridge import JavaConverters
 from tests.spark.converters.comparing import (
     beyond_limits,
@@ -32,6 +33,7 @@ from tests.spark.converters.generate import Generator, arrow_column
 from tests.spark.converters.odd_json import ODD_PAYLOADS, ODD_RECORDS, ODD_SCHEMAS, READ_SCHEMAS
 
 _NAME = "org.apache.kafka.connect.json.JsonConverter"
+_PLAIN = {"converter.type": "value", "schemas.enable": "false"}
 _ROWS = 120
 _SCHEMAS = 8
 _CONFIGS: tuple[dict[str, str], ...] = (
@@ -243,3 +245,22 @@ def test_data_without_a_schema_is_read_the_same(spark: SparkSession, java: JavaC
 def _as_json(converter: JsonConverter) -> Any:
     read = converter.decode(converter.layout(None), F.col("c0"))
     return F.struct(F.to_json(read.getField("data")).alias("data"), read.getField("error"))
+
+
+def test_dates_beyond_an_int_of_days_come_round_in_java(java: JavaConverters) -> None:
+    """A reason in docs/transform-differences.md."""
+    days = [2**31 - 1, 2**31, -(2**31) - 1]
+    assert _plain_json(java, date_schema(), days) == [2**31 - 1, -(2**31), 2**31 - 1]
+
+
+def test_decimals_of_another_scale_are_refused_in_java(java: JavaConverters) -> None:
+    """A reason in docs/transform-differences.md."""
+    numbers = [Decimal("1.25"), Decimal(1), Decimal("1.125")]
+    fits, *others = java.encode(_NAME, _PLAIN, decimal_schema(2), numbers)
+    assert "data" in fits
+    assert all("mismatching scale" in other["error"][0] for other in others)
+
+
+def _plain_json(java: JavaConverters, schema: Schema, values: list[Any]) -> list[Any]:
+    found = java.encode(_NAME, _PLAIN, schema, values)
+    return [json.loads(bytes.fromhex(each["data"])) for each in found]

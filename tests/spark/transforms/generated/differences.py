@@ -365,8 +365,8 @@ DIFFERENCES: Final = (
     ),
     Difference(
         "A null in a field that is not optional passes.",
-        "Converters and sinks refuse it. Kafka Connect's transformations do so too, if they copy "
-        "the field; to look at every field of every record costs more than it finds.",
+        "No converter makes such a record, and converters and sinks refuse it. Kafka Connect's "
+        "transformations do so too, if they copy the field.",
         _nulls_pass,
     ),
     Difference(
@@ -407,7 +407,8 @@ DIFFERENCES: Final = (
     Difference(
         "MaskField refuses a replacement that a Decimal of 38 digits and the schema's scale "
         "can't be.",
-        "Kafka Connect's converters refuse what its MaskField makes of it.",
+        "Kafka Connect's converters refuse another scale than the schema's; 38 digits are what"
+        " Spark has room for (decision 008).",
         _misfit_decimals,
     ),
     Difference(

@@ -63,7 +63,7 @@ class Parity:
 
     @classmethod
     def of(cls, session: SparkSession) -> Parity:
-        return cls(session, JavaTransforms(session), Counter(), Counter())
+        return cls(_compiling(session), JavaTransforms(session), Counter(), Counter())
 
     def compare(self, chosen: Sequence[Trial]) -> Iterator[Finding]:
         """The differences in these trials."""
@@ -96,32 +96,34 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="transformations whose names begin so")
     parser.add_argument("--chains", action="store_true", help="only trials of several stages")
-    parser.add_argument(
-        "--compiled", action="store_true", help="with compiled plans, as a worker: a tenth as fast"
-    )
     parser.add_argument("--trial", type=int, help="the one trial of this number")
     options = parser.parse_args()
     names = transforms(options.only)
     if not names:
         parser.error(f"there is no transformation {options.only}")
     if options.trial is not None:
-        chosen = iter([trial(options.seed, options.trial, names[0])])
-        return _run(chosen, 1, compiled=options.compiled)
+        return _run(iter([trial(options.seed, options.trial, names[0])]), 1)
     chosen = (
         each for each in trials(options.seed, names) if len(each.stages) > 1 or not options.chains
     )
-    return _run(chosen, options.cases, compiled=options.compiled)
+    return _run(chosen, options.cases)
 
 
-def _run(chosen: Iterator[Trial], cases: int, *, compiled: bool) -> int:
-    from penstock.plan.session import DEFAULTS, SparkEngine
+def _compiling(session: SparkSession) -> SparkSession:
+    """A session that takes the rows of a trial through compiled code, as a worker does its own.
 
-    settings = {"spark.master": "local[1]"}
-    if compiled:
-        # Without this rule rows of the driver go through the code that a worker's rows go through.
-        excluded = f"{DEFAULTS[_EXCLUDED]},{_LOCAL_ROWS}"
-        settings |= {_EXCLUDED: excluded, "spark.sql.codegen.factoryMode": "CODEGEN_ONLY"}
-    engine = SparkEngine(settings)
+    Without this Spark's optimizer would compute them by itself, with its interpreter.
+    """
+    own = session.newSession()
+    own.conf.set(_EXCLUDED, f"{session.conf.get(_EXCLUDED)},{_LOCAL_ROWS}")
+    own.conf.set("spark.sql.codegen.factoryMode", "CODEGEN_ONLY")
+    return own
+
+
+def _run(chosen: Iterator[Trial], cases: int) -> int:
+    from penstock.plan.session import SparkEngine
+
+    engine = SparkEngine({"spark.master": "local[1]"})
     parity = Parity.of(engine.session())
     started, found = monotonic(), 0
     while parity.cases.total() < cases:

@@ -146,11 +146,7 @@ class _Variants(VariantUtils):
 
 
 def _frame(session: SparkSession, trial: Trial) -> DataFrame:
-    """The records as rows in flight, with their places.
-
-    A small Arrow table is a relation that the optimizer computes by itself, so that there is no
-    job: a trial takes little more than the making of its plan.
-    """
+    """The records as rows in flight, with their places."""
     records = trial.records
     columns = {
         "place": pa.array(range(len(records)), pa.int32()),
