@@ -38,7 +38,8 @@ class Command:
 
     def __call__(self, *arguments: str, answer: str = "") -> Result:
         """What it printed. In this process: most of a short command's time is its start."""
-        sure = () if arguments[0] == "show" or answer or "--dry-run" in arguments else ("--yes",)
+        only_shows = arguments[0] == "show" or {"--dry-run", "--list"} & {*arguments}
+        sure = () if only_shows or answer else ("--yes",)
         command = ["offsets", *arguments, *sure, *self.where]
         result = CliRunner(env=self.environ).invoke(app, command, input=answer)
         if result.exception is not None and not isinstance(result.exception, SystemExit):

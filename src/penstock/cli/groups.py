@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,7 +17,7 @@ from penstock.cli.target import CommandConfig, ContextName, Servers
 from penstock.errors import ConfigError
 
 if TYPE_CHECKING:
-    from penstock.broker import Group, GroupMember
+    from penstock.broker import Group
 
 _EXAMPLES = """\b
 Examples:
@@ -85,17 +86,26 @@ def describe(
         raise ConfigError("give --members or --state, not both")
     with opened(context, servers, command_config, timeout) as broker:
         groups = [broker.groups.describe(name) for name in broker.groups.names(*patterns)]
-    if output is not Output.TABLE:
-        show_document([_document(group) for group in groups], output)
-    elif state:
+    if state:
         show([_state(group) for group in groups], output)
     elif members:
-        rows = [_member(group, each) for group in groups for each in group.members]
-        show(rows, output) if rows else say("There are no members.")
+        _show_members(groups, output)
+    elif output is not Output.TABLE:
+        show_document([_document(group) for group in groups], output)
     else:
         show([row for group in groups for row in _partitions(group)], output)
         for group in groups:
             say(f"{group.name} is {group.state}; {group.lag} records behind.")
+
+
+def _show_members(groups: Sequence[Group], output: Output) -> None:
+    rows = [each for group in groups for each in _members(group)]
+    if output is not Output.TABLE:
+        show(rows, output)
+    elif rows:
+        show([{**each, "partitions": " ".join(each["partitions"])} for each in rows], output)
+    else:
+        say("There are no members.")
 
 
 def _state(group: Group) -> dict[str, Any]:
@@ -110,15 +120,18 @@ def _state(group: Group) -> dict[str, Any]:
     }
 
 
-def _member(group: Group, member: GroupMember) -> dict[str, Any]:
-    return {
-        "group": group.name,
-        "member": member.id,
-        "instance": member.instance_id,
-        "client": member.client_id,
-        "host": member.host,
-        "partitions": " ".join(map(str, member.partitions)),
-    }
+def _members(group: Group) -> list[dict[str, Any]]:
+    return [
+        {
+            "group": group.name,
+            "member": each.id,
+            "instance": each.instance_id,
+            "client": each.client_id,
+            "host": each.host,
+            "partitions": [str(tp) for tp in each.partitions],
+        }
+        for each in group.members
+    ]
 
 
 def _partitions(group: Group) -> list[dict[str, Any]]:
@@ -139,11 +152,7 @@ def _partitions(group: Group) -> list[dict[str, Any]]:
 
 
 def _document(group: Group) -> dict[str, Any]:
-    members = [
-        {**_member(group, each), "partitions": [str(tp) for tp in each.partitions]}
-        for each in group.members
-    ]
-    return {**_state(group), "members": members, "partitions": _partitions(group)}
+    return {**_state(group), "members": _members(group), "partitions": _partitions(group)}
 
 
 @app.command()

@@ -214,7 +214,7 @@ def delete(
     patterns: _Wanted,
     yes: Yes = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Also topics that Kafka or its services need.")
+        bool, typer.Option("--force", help="Also topics by name that Kafka or its services need.")
     ] = False,
     context: ContextName = None,
     servers: Servers = None,

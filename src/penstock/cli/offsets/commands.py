@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,9 +17,10 @@ from penstock.cli.confirmation import confirm
 from penstock.cli.output import err
 from penstock.cli.shown import Output, OutputOption
 from penstock.cli.target import CommandConfig, Connect, ContextName, Servers, Target
-from penstock.errors import BadRequestError
+from penstock.errors import ConfigError
 
 if TYPE_CHECKING:
+    from penstock.data.record import TopicPartition
     from penstock.offsets import Kind, Offsets, Outcome, Plan, Wish
 
 _EXAMPLES = """\b
@@ -150,6 +152,8 @@ def show(
     """
     from penstock.cli.offsets.shown import show_held
 
+    if history and via is Way.REST:
+        raise ConfigError("only the offsets topic has a history; leave out --via rest")
     place = _place(connect, context, servers, command_config, via, offset_topic, timeout)
     with place.offsets() as offsets:
         found = offsets.show_many(place.names(names), history)
@@ -199,12 +203,22 @@ def _values(
     from penstock.offsets.texts import sink_position, source_offset
 
     if bool(positions) == (offset is not None) or (positions and partition is not None):
-        raise BadRequestError(
+        raise ConfigError(
             "give TOPIC:PARTITION=OFFSET for a sink, or --offset (and --partition) for a source"
         )
     if positions:
-        return set_sink(dict(map(sink_position, positions)))
+        if new:
+            raise ConfigError("--new is for sources; a sink's partitions are those of its topics")
+        found = [sink_position(text) for text in positions]
+        _check_once(found)
+        return set_sink(dict(found))
     return set_source(partition, source_offset(offset or ""), new=new)
+
+
+def _check_once(positions: Sequence[tuple[TopicPartition, int]]) -> None:
+    counts = Counter(place for place, _ in positions)
+    if twice := [place for place, count in counts.items() if count > 1]:
+        raise ConfigError(f"{twice[0].topic}:{twice[0].partition} is given more than once")
 
 
 @app.command()
@@ -268,7 +282,7 @@ def _moment(by: str | None, to: str | None, to_start: bool) -> int | None:
     from penstock.times import duration_ms, moment_ms
 
     if sum((by is not None, to is not None, to_start)) != 1:
-        raise BadRequestError("give one of --by, --to and --to-start")
+        raise ConfigError("give one of --by, --to and --to-start")
     if by is not None:
         return SystemClock().wall_ms() - abs(duration_ms(by))
     return None if to is None else moment_ms(to)
@@ -296,12 +310,14 @@ def undo(
 
     Changes made by these commands are remembered on this machine, the last twenty of a connector.
     """
+    from penstock.cli.offsets.shown import show_entries
+
     place = _place(connect, context, servers, command_config, via, offset_topic, timeout)
     if not list_:
         _Change(place, name, "undo", recreate, dry_run, yes, output).run(None)
         return
-    from penstock.cli.offsets.shown import show_entries
-
+    if dry_run or yes or recreate:
+        raise ConfigError("--list changes nothing; leave out --dry-run, --yes and --recreate")
     with place.offsets() as offsets:
         show_entries(offsets.changes(name), output)
 
