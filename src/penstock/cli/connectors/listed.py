@@ -71,17 +71,21 @@ def _screen() -> Iterator[Callable[[Listing], None]]:
     if not out.is_terminal:
         yield _print
         return
-    from rich.console import Group
+    from rich.console import Group, RenderableType
     from rich.live import Live
     from rich.text import Text
 
     with Live(console=out, auto_refresh=False) as live:
 
         def show_in_place(found: Listing) -> None:
-            table = table_of(found.for_people(), style=_style)
-            none = [] if found.rows or found.problems else [Text("(none)")]
-            problems = (Text(problem, style="red") for problem in found.problems)
-            live.update(Group(*([table] if found.rows else none), *problems), refresh=True)
+            # Lines of the console are not folded by themselves, and here would be cut off.
+            parts: list[RenderableType] = [
+                Text(problem, style="red", no_wrap=False, overflow="fold")
+                for problem in found.problems
+            ]
+            if found.rows:
+                parts.insert(0, table_of(found.for_people(), style=_style))
+            live.update(Group(*parts or ["(none)"]), refresh=True)
 
         yield show_in_place
 

@@ -157,7 +157,10 @@ def test_watching_on_a_terminal_is_done_in_place(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cluster.create("a")
-    screen = Console(file=io.StringIO(), force_terminal=True, width=100)
+    # As narrow as a terminal may be, and as the console of the commands is.
+    screen = Console(
+        file=io.StringIO(), force_terminal=True, width=20, soft_wrap=True, highlight=False
+    )
     monkeypatch.setattr(listed, "out", screen)
     away = SetupError("nobody answers")
     looks: list[Listing | BaseException]
@@ -172,7 +175,7 @@ def test_watching_on_a_terminal_is_done_in_place(
     with pytest.raises(KeyboardInterrupt):
         listed.watch(ask, 0.01)
     shown = screen.file.getvalue()  # type: ignore[attr-defined]
-    places = [shown.index(each) for each in ("(none)", "nobody answers; trying again", "no b")]
+    places = [shown.index(each) for each in ("(none)", "nobody answers;", "trying again", "no b")]
     assert places == sorted(places)
 
 
