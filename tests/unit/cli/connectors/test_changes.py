@@ -218,3 +218,57 @@ def test_a_file_without_a_class(cluster: Cluster, file: Path) -> None:
     done = cluster.run("validate", str(file))
     assert done.status == 2
     assert "connector.class" in done.err
+
+
+OFFSETS = {"offsets": [{"partition": {"filename": "/data/in"}, "offset": {"position": 7}}]}
+
+
+@pytest.fixture
+def offsets(tmp_path: Path) -> Path:
+    path = tmp_path / "offsets.json"
+    path.write_text(json.dumps(OFFSETS))
+    return path
+
+
+@pytest.mark.parametrize("state", ["running", "stopped"])
+def test_first_offsets(cluster: Cluster, file: Path, offsets: Path, state: str) -> None:
+    told = cluster.ok("create", str(file), "--offsets", str(offsets), "--state", state, "--wait")
+    assert told == f"lines: created with offsets, {state}\n"
+    assert cluster.client.offsets("lines").to_json() == OFFSETS
+
+
+def test_if_offsets_are_refused_there_is_no_connector(
+    cluster: Cluster, file: Path, offsets: Path
+) -> None:
+    wrong = {"offsets": [{"partition": {"filename": "/data/in"}, "offset": {"position": "x"}}]}
+    offsets.write_text(json.dumps(wrong))
+    done = cluster.run("create", str(file), "--offsets", str(offsets))
+    assert done.status == 1
+    assert "position" in done.words
+    assert cluster.client.connectors() == []
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("{", "offsets.json: "),
+        ('{"offsets": 5}', "offsets must be a JSON array"),
+        ("{}", "there are no offsets in it"),
+    ],
+)
+def test_files_that_hold_no_offsets(
+    cluster: Cluster, file: Path, offsets: Path, text: str, told: str
+) -> None:
+    offsets.write_text(text)
+    done = cluster.run("create", str(file), "--offsets", str(offsets))
+    assert done.status == 2
+    assert told in done.words
+    assert cluster.client.connectors() == []
+
+
+def test_first_offsets_are_for_one_new_connector(
+    cluster: Cluster, file: Path, offsets: Path
+) -> None:
+    done = cluster.run("create", str(file), "--replace", "--offsets", str(offsets))
+    assert done.status == 2
+    assert "for one new connector" in done.words
