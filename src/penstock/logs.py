@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import traceback
 from collections import OrderedDict, deque
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -77,6 +78,18 @@ class ScopeFilter(logging.Filter):
         return True
 
 
+class RedactingFormatter(logging.Formatter):
+    """Hides the passwords of addresses, which errors of drivers may have."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return without_passwords(super().format(record))
+
+
+def trace_of(error: BaseException) -> str:
+    """An error with its causes, for a state; passwords of addresses are hidden."""
+    return without_passwords("".join(traceback.format_exception(error)))
+
+
 @dataclass(slots=True)
 class _Ring:
     lines: deque[LogLine]
@@ -87,7 +100,6 @@ class ConnectorLogs(logging.Handler):
     """Keeps the last lines of each connector, bounded for each and for all together.
 
     When all together are too many, the connector that was silent longest loses its lines.
-    Passwords in addresses, which errors of drivers may have, are not kept.
     """
 
     def __init__(
@@ -99,7 +111,7 @@ class ConnectorLogs(logging.Handler):
     ) -> None:
         """`size` and `total` are characters, of one connector and of all."""
         super().__init__()
-        self.setFormatter(logging.Formatter("%(message)s"))
+        self.setFormatter(RedactingFormatter("%(message)s"))
         self._most, self._size, self._total = lines, size, total
         # A cursor of another run of the worker means nothing to this one.
         self._run = (clock or SystemClock()).wall_ms()
@@ -113,7 +125,7 @@ class ConnectorLogs(logging.Handler):
         if scope is None or self._most == 0:
             return
         try:
-            text = without_passwords(self.format(record))[:_LONGEST]
+            text = self.format(record)[:_LONGEST]
         except Exception:  # noqa: BLE001 - as logging does: a wrong line must not fail its task
             self.handleError(record)
             return

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from penstock.client.transport import may_pass
 from penstock.clock import Clock, Deadline, SystemClock
 from penstock.config.redaction import without_passwords
-from penstock.errors import NotFoundError, SetupError
+from penstock.errors import NotFoundError, PenstockError
 from penstock.wire.models import ConnectorStatus, StateInfo
 
 if TYPE_CHECKING:
@@ -174,7 +175,9 @@ def _look(client: Client, names: list[str]) -> dict[str, Seen]:
     """What there is to see; nothing while nobody answers, as a worker may just start again."""
     try:
         return _seen(client, names)
-    except SetupError:
+    except PenstockError as error:
+        if not may_pass(error):
+            raise
         return {}
 
 
