@@ -17,7 +17,8 @@ from penstock.errors import NotFoundError
 
 if TYPE_CHECKING:
     from penstock.client import Client
-    from penstock.wire.models import StateInfo
+    from penstock.manager.secrets import SecretKeys
+    from penstock.wire.models import ConnectorInfo, StateInfo
 
 T = TypeVar("T")
 
@@ -43,9 +44,13 @@ def describe(
     penstock describe 'jdbc_*' --trace
     penstock describe orders-sink -o yaml
     """
+    from penstock.manager.cluster import read_secrets
+
     with Target.of(connect, context).client() as client:
         chosen = choose(client, names)
-        found = [_details(client, name) for name in chosen.names]
+        infos = [client.connector(name) for name in chosen.names]
+        secrets = read_secrets(client, [each.config.get("connector.class", "") for each in infos])
+        found = [_details(client, info, secrets) for info in infos]
     if output is not Output.TABLE:
         show_document(found, output)
     else:
@@ -56,12 +61,9 @@ def describe(
     chosen.finish()
 
 
-def _details(client: Client, name: str) -> dict[str, Any]:
-    from penstock.manager.cluster import read_secrets
-
-    info = client.connector(name)
+def _details(client: Client, info: ConnectorInfo, secrets: SecretKeys) -> dict[str, Any]:
+    name = info.name
     status = _or_none(lambda: client.status(name))
-    secrets = read_secrets(client, [info.config.get("connector.class", "")])
     offsets = _or_none(lambda: client.offsets(name))
     return {
         "name": name,
