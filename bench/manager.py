@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import statistics
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -34,7 +37,20 @@ def many_connectors(lab: Lab) -> Result:
                 result.at_most("apply, s", seconds["apply"], 60)
                 result.at_most("plan, s", seconds["plan, all the same"], 3)
                 result.at_most("list, s", seconds["list"], 1)
+    result.at_most("penstock --help, s", _median_help(), 0.3)
     return result
+
+
+def _median_help() -> float:
+    """The command starts anew each time; the first one has files to read."""
+    return statistics.median(_help_seconds() for _ in range(9))
+
+
+def _help_seconds() -> float:
+    command = [sys.executable, "-m", "penstock", "--help"]
+    begun = time.perf_counter()
+    subprocess.run(command, check=True, capture_output=True, timeout=60)
+    return time.perf_counter() - begun
 
 
 def _measure(client: Client, directory: Path) -> dict[str, float]:

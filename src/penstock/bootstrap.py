@@ -23,7 +23,7 @@ from penstock.herder.validation import Validation
 from penstock.jars import driver_jars
 from penstock.kafka.clients import Admin
 from penstock.kafka.options import Role
-from penstock.logs import ConnectorLogs, ScopeFilter
+from penstock.logs import ConnectorLogs, RedactingFormatter, ScopeFilter
 from penstock.plugins import Plugins
 from penstock.rest.listeners import Listeners, bind
 from penstock.rest.server import RestServer
@@ -204,14 +204,12 @@ class WorkerProcess:
 
 def set_up_logging() -> None:
     """Log to standard error, as Connect's console appender does."""
+    line = "[%(asctime)s] %(levelname)s %(scope)s%(message)s (%(name)s)"
+    console = logging.StreamHandler(sys.stderr)
+    console.setFormatter(RedactingFormatter(line))
+    console.addFilter(ScopeFilter())
     level = os.environ.get("PENSTOCK_LOG_LEVEL", "INFO").upper()
-    logging.basicConfig(
-        level=level,
-        format="[%(asctime)s] %(levelname)s %(scope)s%(message)s (%(name)s)",
-        stream=sys.stderr,
-    )
-    for handler in logging.getLogger().handlers:
-        handler.addFilter(ScopeFilter())
+    logging.basicConfig(level=level, handlers=[console])
     # Libraries that tell every connection.
     for name in ("uvicorn.error", "httpx"):
         logging.getLogger(name).setLevel(logging.WARNING)

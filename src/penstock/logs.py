@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import traceback
 from collections import OrderedDict, deque
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from itertools import islice
 from typing import Final
 
 from penstock.clock import Clock, SystemClock
+from penstock.config.redaction import without_passwords
 from penstock.data.record import TaskId
 from penstock.wire.models import LogLine, LogPage
 
@@ -76,6 +78,18 @@ class ScopeFilter(logging.Filter):
         return True
 
 
+class RedactingFormatter(logging.Formatter):
+    """Hides the passwords of addresses, which errors of drivers may have."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return without_passwords(super().format(record))
+
+
+def trace_of(error: BaseException) -> str:
+    """An error with its causes, for a state; passwords of addresses are hidden."""
+    return without_passwords("".join(traceback.format_exception(error)))
+
+
 @dataclass(slots=True)
 class _Ring:
     lines: deque[LogLine]
@@ -97,7 +111,7 @@ class ConnectorLogs(logging.Handler):
     ) -> None:
         """`size` and `total` are characters, of one connector and of all."""
         super().__init__()
-        self.setFormatter(logging.Formatter("%(message)s"))
+        self.setFormatter(RedactingFormatter("%(message)s"))
         self._most, self._size, self._total = lines, size, total
         # A cursor of another run of the worker means nothing to this one.
         self._run = (clock or SystemClock()).wall_ms()

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -108,6 +109,62 @@ class Child:
             time.sleep(0.05)
 
     def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+
+class Server(ABC):
+    """A server in a child process. One that was stopped or killed may be started again."""
+
+    _child: Child | None = None
+
+    @abstractmethod
+    def start(self) -> None:
+        """Start the server; it answers when this returns.
+
+        Raises:
+            SetupError: it did not come up; the text has the end of its log.
+        """
+
+    @property
+    def running(self) -> bool:
+        """Whether there is a process."""
+        return self._child is not None and self._child.running
+
+    @property
+    def child(self) -> Child:
+        """The process that was started last."""
+        if self._child is None:
+            raise SetupError(f"{type(self).__name__} is not running; call start() first")
+        return self._child
+
+    def stop(self, seconds: float = STOP_SECONDS) -> None:
+        """Let the server shut down in order; kill it when that takes too long."""
+        if self._child is not None:
+            self._child.stop(seconds)
+
+    def kill(self) -> None:
+        """End the server as a crash would."""
+        self.child.kill()
+
+    def launch(self, child: Child, ready: Callable[[], bool], seconds: float, what: str) -> None:
+        """Keep the child once it is ready, as `Child.wait_until` has it; end it if it is not."""
+        self._child = child
+        try:
+            child.wait_until(ready, seconds, what)
+        except BaseException:
+            child.kill()
+            raise
+
+    def __enter__(self) -> Self:
+        self.start()
         return self
 
     def __exit__(

@@ -93,7 +93,7 @@ def test_there_and_back(
     # The connector is mended: it takes any text now.
     worker.rest.configure(name, config | {"value.converter": STRING})
     assert f"6 letters to {topic}" in dlq("replay", *place, "--dry-run")
-    assert "Abort" in dlq("replay", *place, status=1, answer="n\n")
+    assert "no terminal to ask on; give --yes" in dlq("replay", *place, status=2, answer="y\n")
     assert topics.end(kafka, topic) == 6
     assert "6 letters were replayed" in dlq("replay", *place, "--yes")
     worker.rest.eventually(lambda: lines(file), lambda got: len(got) >= 12)

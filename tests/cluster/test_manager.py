@@ -130,7 +130,7 @@ def test_forty_connectors_from_files(client: Client, penstock: Run, tmp_path: Pa
     assert "Plan: 30 to update, 10 to delete, 0 unchanged." in planned.stdout
     penstock("apply", files, "--dry-run", "--prune")
     assert len(client.connectors()) == 41
-    penstock("apply", files, "--prune")
+    penstock("apply", files, "--prune", "--yes")
     assert len(client.connectors()) == 31
     assert client.config("many-29")["topic"] == "other"
     await_nothing_to_change(client, files)

@@ -16,7 +16,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from penstock.cli.main import app
-from penstock.errors import PenstockError
+from penstock.errors import ConfigError, PenstockError
 from penstock.testing.oracle import JavaConnect
 from penstock.testing.rest import ConnectRest
 from penstock.testing.waiting import eventually
@@ -38,7 +38,8 @@ class Command:
 
     def __call__(self, *arguments: str, answer: str = "") -> Result:
         """What it printed. In this process: most of a short command's time is its start."""
-        sure = () if arguments[0] == "show" or answer or "--dry-run" in arguments else ("--yes",)
+        only_shows = arguments[0] == "show" or {"--dry-run", "--list"} & {*arguments}
+        sure = () if only_shows or answer else ("--yes",)
         command = ["offsets", *arguments, *sure, *self.where]
         result = CliRunner(env=self.environ).invoke(app, command, input=answer)
         if result.exception is not None and not isinstance(result.exception, SystemExit):
@@ -158,9 +159,10 @@ def test_a_source_is_set_reset_rewound_and_put_back(
     assert '{"position":14}' in shown
     assert f"{row['topic_partition']}@{row['topic_offset']}" in shown
 
-    # Asked and refused, or only shown: nothing happens.
+    # Nobody there to be asked, or only shown: nothing happens.
     change = ("set", name, "--offset", "position=8")
-    assert offsets(*change, answer="n\n").exit_code == 1
+    with pytest.raises(ConfigError, match="no terminal to ask on; give --yes"):
+        offsets(*change, answer="y\n")
     preview = offsets(*change, "--dry-run", "-o", "json").stdout
     assert "position after 8" in preview
     assert worker.rest.offsets(name)[0]["offset"] == {"position": 14}

@@ -28,7 +28,6 @@ from penstock.kafka.clients import Admin, GroupConsumer, NewRecord, TopicWriter
 from penstock.ports import free_port
 from penstock.testing.oracle import CONSUMER_GROUPS, run_tool
 from penstock.testing.waiting import eventually
-from penstock.times import duration_ms, moment_ms
 
 Unique = Callable[[str], str]
 START_MS = 1_700_000_000_000
@@ -120,10 +119,14 @@ def test_patterns_do_not_reach_internal_topics(broker: Broker, unique: Unique) -
         broker.topics.delete(name)
     with pytest.raises(NotFoundError, match="no topic matches"):
         broker.topics.delete(f"{name[:-3]}*")
-    assert broker.topics.delete(f"{name[:-3]}*", force=True) == [name]
+    with pytest.raises(NotFoundError, match="no topic matches"):
+        run("topics", "delete", f"{name[:-3]}*", "--force", "--yes")
+    assert broker.topics.delete(name, force=True) == [name]
 
 
-def test_the_commands_for_topics(orders: str, unique: Unique) -> None:
+def test_the_commands_for_topics(
+    orders: str, unique: Unique, monkeypatch: pytest.MonkeyPatch
+) -> None:
     name = unique("t")
     made = run("topics", "create", name, "-p", "2", "--config", "cleanup.policy=compact")
     assert made == f"Topic {name} was created, with 2 partitions.\n"
@@ -153,6 +156,9 @@ def test_the_commands_for_topics(orders: str, unique: Unique) -> None:
     assert "retention.ms=5000\n" in shown
     assert "cleanup.policy" not in shown
     assert "cleanup.policy=delete  (default)" in run("topics", "describe", name, "--all-settings")
+    with pytest.raises(ConfigError, match="no terminal to ask on; give --yes"):
+        run("topics", "delete", name, stdin="y\n")
+    monkeypatch.setattr("penstock.cli.confirmation.has_terminal", lambda: True)
     run("topics", "delete", name, status=1, stdin="n\n")
     assert name in run("topics", "list")
     assert run("topics", "delete", name, stdin="y\n").endswith(f"Deleted: {name}\n")
@@ -190,7 +196,14 @@ def test_a_group_is_described_with_members_and_lag(
         (row,) = json.loads(run("groups", "list", group, "-o", "json"))
         assert (row["state"], row["members"], row["type"]) == ("Stable", 1, protocol)
         assert "reader-7" in run("groups", "describe", group, "--members")
+        (row,) = json.loads(run("groups", "describe", group, "--members", "-o", "json"))
+        assert (row["client"], row["partitions"]) == (
+            "reader-7",
+            [f"{orders}-{number}" for number in range(3)],
+        )
         assert assignor in run("groups", "describe", group, "--state")
+        (row,) = json.loads(run("groups", "describe", group, "--state", "-o", "json"))
+        assert (row["assignor"], row["members"]) == (assignor, 1)
         with pytest.raises(ConfigError, match="--members or --state"):
             run("groups", "describe", group, "--state", "--members")
         assert f"{group} is Stable; {IN_EACH - 5} records behind." in run(
@@ -252,9 +265,12 @@ def test_offsets_and_groups_are_forgotten(broker: Broker, orders: str, unique: U
     broker.resets.execute(broker.resets.plan(group, goals.to_latest, [orders]))
     with pytest.raises(NotFoundError, match="has committed no offset for elsewhere"):
         broker.groups.delete_offsets(group, ["elsewhere"])
+    for command in (["delete-offsets", group, "-t", orders], ["delete", group]):
+        with pytest.raises(ConfigError, match="no terminal to ask on; give --yes"):
+            run("groups", *command, stdin="y\n")
     run("groups", "delete-offsets", group, "-t", f"{orders}:0,2", "--yes")
     assert broker.groups.offsets(group) == {TopicPartition(orders, 1): IN_EACH}
-    run("groups", "delete", group, stdin="y\n")
+    run("groups", "delete", group, "--yes")
     assert group not in broker.groups.names()
     with pytest.raises(NotFoundError, match=f"there is no group {group}"):
         broker.groups.describe(group)
@@ -305,6 +321,7 @@ def test_offsets_are_exported_and_taken_back(
         (("--topic", "t", "--to-latest", "--execute", "--dry-run"), "can't both be given"),
         (("--topic", "t", "--from-file", "f"), "leave out --topic"),
         (("--topic", "t", "--to-latest", "--backup", "f"), "--backup goes with --execute"),
+        (("--topic", "t", "--to-latest", "--export", "-o", "json"), "leave out --output"),
         (("--all-topics", "--to-datetime", "noon"), "'noon' is no time"),
         (("--all-topics", "--by-duration", "noon"), "'noon' is no duration"),
         (("--from-file", "nowhere.csv"), "nowhere.csv can't be read"),
@@ -323,34 +340,32 @@ def test_resets_are_those_of_kafkas_own_tool(
     """The plan of each option, beyond the ends too, and with a partition nothing is known of."""
     group = unique("g")
     broker.resets.execute(broker.resets.plan(group, goals.to_offset(12), [f"{orders}:0,1"]))
-    moment, age = "2023-11-14T22:23:00.000", "P1D"
-    cases = {
-        ("--to-latest",): goals.to_latest,
-        ("--to-current",): goals.to_current,
-        ("--to-offset", "17"): goals.to_offset(17),
-        ("--to-datetime", moment): goals.to_time(moment_ms(moment)),
-        ("--by-duration", age): goals.by_duration(duration_ms(age)),
-    }
+    asked = [
+        ("--topic", orders, "--to-earliest"),
+        ("--topic", orders, "--to-latest"),
+        ("--topic", orders, "--to-current"),
+        ("--topic", orders, "--to-offset", "17"),
+        ("--topic", orders, "--to-datetime", "2023-11-14T22:23:00.000"),
+        ("--topic", orders, "--by-duration", "P1D"),
+        ("--all-topics", "--to-offset", "99"),
+        # To before the beginning, from where it stands: nowhere in the last partition.
+        ("--topic", f"{orders}:0,1", "--shift-by", "-50"),
+    ]
 
-    def theirs(options: tuple[str, ...], topic: str) -> set[str]:
-        common = ("--bootstrap-server", kafka, "--group", group, "--topic", topic)
+    def theirs(options: tuple[str, ...]) -> set[str]:
+        common = ("--bootstrap-server", kafka, "--group", group)
         done = run_tool(
             CONSUMER_GROUPS, [*common, "--reset-offsets", "--dry-run", "--export", *options]
         )
         lines = (line.replace('"', "") for line in done.stdout.splitlines())
         return {line for line in lines if line.startswith(orders)}
 
-    def ours(goal: goals.Goal, topic: str) -> set[str]:
-        return set(to_csv(broker.resets.plan(group, goal, [topic], times=False)).splitlines())
-
-    asked = [(options, goal, orders) for options, goal in cases.items()]
-    # To before the beginning, from where it stands: nowhere in the last partition.
-    asked.append((("--shift-by", "-50"), goals.shift_by(-50), f"{orders}:0,1"))
     with ThreadPoolExecutor(2) as pool:
-        expected = list(pool.map(lambda each: theirs(each[0], each[2]), asked))
-    for (options, goal, topic), lines in zip(asked, expected, strict=True):
+        expected = list(pool.map(theirs, asked))
+    for options, lines in zip(asked, expected, strict=True):
         assert lines, options
-        assert ours(goal, topic) == lines, options
+        printed = run("groups", "reset", group, *options, "--dry-run", "--export")
+        assert set(printed.splitlines()) == lines, options
     # Files go both ways.
     file = tmp_path / "offsets.csv"
     file.write_text(to_csv(broker.resets.plan(group, goals.to_offset(3), [f"{orders}:0,1"])))

@@ -23,6 +23,7 @@ from penstock.broker import Broker, NewRecord, to_last, to_latest, to_offset, to
 from penstock.cli.main import app
 from penstock.data.record import TopicPartition
 from penstock.errors import (
+    BadRequestError,
     ConfigError,
     DataError,
     DeadlineExceededError,
@@ -197,6 +198,12 @@ def test_the_command_reads_as_a_group(broker: Broker, numbers: str, unique: Uniq
 def test_what_consume_refuses(topic: str, arguments: tuple[str, ...], problem: str) -> None:
     with pytest.raises(PenstockError, match=problem):
         run("consume", topic, *arguments)
+
+
+@pytest.mark.parametrize("arguments", [(), ("--follow",), ("--group", "g")])
+def test_what_is_no_topic_is_not_waited_for(arguments: tuple[str, ...]) -> None:
+    with pytest.raises(BadRequestError, match=r"looking at topics, no topic .*InvalidTopic"):
+        run("consume", "no topic", *arguments)
 
 
 def test_transactions_are_read_when_they_are_committed(

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from penstock.bootstrap import set_up_logging
 from penstock.data.record import TaskId
 from penstock.logs import ConnectorLogs, Scope, ScopeFilter, level_name, logged_as
 from penstock.runtime.job_thread import JobThread
@@ -188,3 +189,15 @@ def test_lines_on_the_console_begin_with_the_connector() -> None:
     ScopeFilter().filter(record)
     shown.append(logging.Formatter("%(scope)s%(message)s").format(record))
     assert shown == ["[a|worker] text", "[a|task-2] text", "text"]
+
+
+def test_lines_on_the_console_have_no_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
+    root = logging.getLogger()
+    monkeypatch.setattr(root, "handlers", [])
+    monkeypatch.setattr(root, "level", root.level)
+    set_up_logging()
+    [console] = root.handlers
+    error = ValueError("no answer of jdbc:mysql://ann:geheim@db/shop")
+    record = log.makeRecord("x", logging.ERROR, "x", 1, "t", (), (ValueError, error, None))
+    console.filter(record)
+    assert "ValueError: no answer of jdbc:mysql://ann:[hidden]@db/shop" in console.format(record)

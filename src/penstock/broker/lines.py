@@ -29,7 +29,8 @@ class Lines:
         headers: those that each record gets.
         partition: where they go; else their keys decide.
         null_empty: keys and values that are empty are null.
-        is_json: each line is an object with key, value, headers, partition and timestamp.
+        is_json: each line is an object with key, value, headers, partition and timestamp; the key
+            and the partition of all records win over those of a line.
     """
 
     topic: str
@@ -73,22 +74,20 @@ class Lines:
             return None
         return encode.of_text(text)
 
-    def _key(self) -> bytes | None:
-        return self._bytes(self.key, self.keys)
-
     def _of_json(self, line: str) -> NewRecord:
         node = parsed_json(line)
         if not isinstance(node, dict):
             raise DataError("it is no object with key and value")
         if unknown := sorted(node.keys() - {*_MEMBERS, *_PASSED_OVER}):
             raise DataError(f"{unknown[0]} is unknown; there are {', '.join(_MEMBERS)}")
+        own_key, own_partition = _of_node(node.get("key"), self.keys), _whole(node, "partition")
         return NewRecord(
             self.topic,
-            _of_node(node.get("key"), self.keys) if "key" in node else self._key(),
+            own_key if self.key is None else self._bytes(self.key, self.keys),
             _of_node(node.get("value"), self.values),
             (*self.headers, *_headers(node.get("headers"))),
-            _whole(node, "partition", self.partition),
-            _whole(node, "timestamp", None),
+            own_partition if self.partition is None else self.partition,
+            _whole(node, "timestamp"),
         )
 
 
@@ -96,10 +95,10 @@ def _of_node(node: Any, encode: Encoder) -> bytes | None:
     return None if node is None else encode.of_node(node)
 
 
-def _whole(node: dict[str, Any], name: str, default: int | None) -> int | None:
+def _whole(node: dict[str, Any], name: str) -> int | None:
     number = node.get(name)
     if number is None:
-        return default
+        return None
     if type(number) is not int or number < 0:
         raise DataError(f"{name} must be a whole number, not {number!r}")
     return number

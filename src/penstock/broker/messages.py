@@ -76,7 +76,7 @@ class Messages:
         found = start(Situation("", edges, {}, self._at))
         starts = {each: min(max(found[each], at.start), at.end) for each, at in edges.items()}
         level = _level(uncommitted=uncommitted)
-        return self._read(topic, starts, {} if follow else edges, level)
+        return self._read(topic, starts, edges, level, follow=follow)
 
     def _read(
         self,
@@ -84,13 +84,15 @@ class Messages:
         starts: Mapping[TopicPartition, int],
         edges: Mapping[TopicPartition, Edges],
         level: str,
+        *,
+        follow: bool,
     ) -> Records:
         with closing(TopicReader(self._properties, topic, isolation_level=level)) as reader:
-            if edges:
+            if follow:
+                yield from reader.follow(starts)
+            else:
                 ranges = {each: (start, edges[each].end) for each, start in starts.items()}
                 yield from reader.read(ranges, self._seconds)
-            else:
-                yield from reader.follow(starts)
 
     def read_as(
         self,
@@ -120,24 +122,31 @@ class Messages:
             "auto.offset.reset": "earliest" if from_beginning else "latest",
             "isolation.level": _level(uncommitted=uncommitted),
         }
-        return self._read_as(properties, topic, {} if follow else edges)
+        return self._read_as(properties, topic, edges, follow=follow)
 
     def _read_as(
-        self, properties: Mapping[str, str], topic: str, edges: Mapping[TopicPartition, Edges]
+        self,
+        properties: Mapping[str, str],
+        topic: str,
+        edges: Mapping[TopicPartition, Edges],
+        *,
+        follow: bool,
     ) -> Records:
         consumer = GroupConsumer(properties)
         member = _Member(consumer, self._deadline)
         try:
             consumer.subscribe([topic], member)
-            yield from self._records_of(member, edges)
+            yield from self._records_of(member, edges, follow=follow)
         finally:
             member.commit()
             consumer.close(self._deadline())
 
-    def _records_of(self, member: _Member, edges: Mapping[TopicPartition, Edges]) -> Records:
-        """Until a member has read up to the edges; for ever if there are none."""
+    def _records_of(
+        self, member: _Member, edges: Mapping[TopicPartition, Edges], *, follow: bool
+    ) -> Records:
+        """Until a member has read up to the edges, or for ever."""
         deadline = self._deadline()
-        while not (edges and (member.has_all(edges) or deadline.expired)):
+        while follow or not (member.has_all(edges) or deadline.expired):
             was_joined = member.joined
             records = member.next()
             for record in records:

@@ -12,7 +12,7 @@ from penstock.broker.groups import Groups, busy
 from penstock.broker.names import in_order, topic_partitions
 from penstock.clock import Deadline
 from penstock.data.record import TopicPartition
-from penstock.errors import BadRequestError, DeadlineExceededError, NotFoundError
+from penstock.errors import BadRequestError, NotFoundError, PenstockError
 from penstock.kafka.clients import Admin, RecordTimes
 
 _TIMES_SECONDS: Final = 10.0
@@ -200,14 +200,14 @@ class Resets:
         return self._admin.offsets_at(moments, self._deadline())
 
     def _with_times(self, changes: Sequence[Change]) -> list[Change]:
-        """Times are for people only: where they can't be had in time there are none."""
+        """Times are for people only: where they can't be had there are none."""
         spans = {each.place: span for each in changes if (span := each.between) is not None}
         if not spans:
             return list(changes)
         times = RecordTimes(self._properties)
         try:
             found = times.of(spans, Deadline.after(min(self._seconds, _TIMES_SECONDS)))
-        except DeadlineExceededError:
+        except PenstockError:
             return list(changes)
         finally:
             times.close()

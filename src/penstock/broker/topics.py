@@ -112,7 +112,7 @@ class Topics:
         """Delete the topics that match; their names.
 
         Raises:
-            ForbiddenError: one of them is internal and `force` is not set; none is deleted.
+            ForbiddenError: one of those named is internal and `force` is not set; none is deleted.
             StorageError: the broker refused some; the text has its reasons.
         """
         names = self.deletable(*patterns, force=force)
@@ -126,7 +126,7 @@ class Topics:
         if not patterns:
             raise BadRequestError("name the topics to delete")
         states = self._all(None)
-        names = self._wanted(states, patterns, internal=force)
+        names = self._wanted(states, patterns, internal=False)
         internal = [name for name in names if _internal(states[name])]
         if internal and not force:
             raise ForbiddenError(

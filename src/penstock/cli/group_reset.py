@@ -95,6 +95,8 @@ def reset(
     """
     if execute and dry_run:
         raise ConfigError("--execute and --dry-run can't both be given")
+    if export and output is not Output.TABLE:
+        raise ConfigError("--export prints CSV; leave out --output")
     if backup and not execute:
         raise ConfigError("--backup goes with --execute; nothing changes without it")
     goals = {
@@ -117,9 +119,9 @@ def reset(
             _execute(broker, changes, backup)
         if export:
             _export(changes)
-        else:
-            _show_changes(changes, output)
-        if output is Output.TABLE and not export:
+            return
+        _show_changes(changes, output)
+        if output is Output.TABLE:
             _conclude(broker, changes, done=execute)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from penstock.cli.completion import group_names
+from penstock.cli.confirmation import confirm
 from penstock.cli.group_reset import RESETS, reset
 from penstock.cli.kafka import Timeout, Yes, opened
 from penstock.cli.output import say
@@ -15,7 +17,7 @@ from penstock.cli.target import CommandConfig, ContextName, Servers
 from penstock.errors import ConfigError
 
 if TYPE_CHECKING:
-    from penstock.broker import Group, GroupMember
+    from penstock.broker import Group
 
 _EXAMPLES = """\b
 Examples:
@@ -84,17 +86,26 @@ def describe(
         raise ConfigError("give --members or --state, not both")
     with opened(context, servers, command_config, timeout) as broker:
         groups = [broker.groups.describe(name) for name in broker.groups.names(*patterns)]
-    if output is not Output.TABLE:
-        show_document([_document(group) for group in groups], output)
-    elif state:
+    if state:
         show([_state(group) for group in groups], output)
     elif members:
-        rows = [_member(group, each) for group in groups for each in group.members]
-        show(rows, output) if rows else say("There are no members.")
+        _show_members(groups, output)
+    elif output is not Output.TABLE:
+        show_document([_document(group) for group in groups], output)
     else:
         show([row for group in groups for row in _partitions(group)], output)
         for group in groups:
             say(f"{group.name} is {group.state}; {group.lag} records behind.")
+
+
+def _show_members(groups: Sequence[Group], output: Output) -> None:
+    rows = [each for group in groups for each in _members(group)]
+    if output is not Output.TABLE:
+        show(rows, output)
+    elif rows:
+        show([{**each, "partitions": " ".join(each["partitions"])} for each in rows], output)
+    else:
+        say("There are no members.")
 
 
 def _state(group: Group) -> dict[str, Any]:
@@ -109,15 +120,18 @@ def _state(group: Group) -> dict[str, Any]:
     }
 
 
-def _member(group: Group, member: GroupMember) -> dict[str, Any]:
-    return {
-        "group": group.name,
-        "member": member.id,
-        "instance": member.instance_id,
-        "client": member.client_id,
-        "host": member.host,
-        "partitions": " ".join(map(str, member.partitions)),
-    }
+def _members(group: Group) -> list[dict[str, Any]]:
+    return [
+        {
+            "group": group.name,
+            "member": each.id,
+            "instance": each.instance_id,
+            "client": each.client_id,
+            "host": each.host,
+            "partitions": [str(tp) for tp in each.partitions],
+        }
+        for each in group.members
+    ]
 
 
 def _partitions(group: Group) -> list[dict[str, Any]]:
@@ -138,11 +152,7 @@ def _partitions(group: Group) -> list[dict[str, Any]]:
 
 
 def _document(group: Group) -> dict[str, Any]:
-    members = [
-        {**_member(group, each), "partitions": [str(tp) for tp in each.partitions]}
-        for each in group.members
-    ]
-    return {**_state(group), "members": members, "partitions": _partitions(group)}
+    return {**_state(group), "members": _members(group), "partitions": _partitions(group)}
 
 
 @app.command()
@@ -160,7 +170,7 @@ def delete(
         if not yes:
             for name in names:
                 say(f"  {name}")
-            typer.confirm("Delete these groups and their offsets?", abort=True, err=True)
+            confirm("Delete these groups and their offsets?")
         broker.groups.delete(*names)
     say(f"Deleted: {', '.join(names)}")
 
@@ -180,9 +190,7 @@ def delete_offsets(
     """Forget what a group has committed for some topics. Asks first."""
     with opened(context, servers, command_config, timeout) as broker:
         if not yes:
-            typer.confirm(
-                f"Forget the offsets of {group} for {', '.join(topic)}?", abort=True, err=True
-            )
+            confirm(f"Forget the offsets of {group} for {', '.join(topic)}?")
         gone = broker.groups.delete_offsets(group, topic)
     say(f"{group} has forgotten: {', '.join(map(str, gone))}")
 

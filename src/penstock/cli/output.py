@@ -14,5 +14,7 @@ def say(text: str) -> None:
 
 
 def complain(text: str) -> None:
-    """An error, on standard error, after the program's name."""
-    err.print(f"penstock: {text}", style="red", markup=False)
+    """An error, on standard error, after the program's name; without passwords of addresses."""
+    from penstock.config.redaction import without_passwords
+
+    err.print(f"penstock: {without_passwords(text)}", style="red", markup=False)

@@ -84,7 +84,8 @@ def produce(
         bool,
         typer.Option(
             "--json",
-            help='Lines are {"key":…, "value":…, "headers":…, "partition":…, "timestamp":…}.',
+            help='Lines are {"key":…, "value":…, "headers":…, "partition":…, "timestamp":…}; --key'
+            " and --partition win over them.",
         ),
     ] = False,
     key_form: KeyForm = FormName.AUTO,

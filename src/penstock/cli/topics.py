@@ -8,6 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from penstock.cli.completion import topic_names
+from penstock.cli.confirmation import confirm
 from penstock.cli.connectors.used_topics import used
 from penstock.cli.kafka import Timeout, Yes, opened
 from penstock.cli.output import say
@@ -213,7 +214,7 @@ def delete(
     patterns: _Wanted,
     yes: Yes = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Also topics that Kafka or its services need.")
+        bool, typer.Option("--force", help="Also topics by name that Kafka or its services need.")
     ] = False,
     context: ContextName = None,
     servers: Servers = None,
@@ -226,7 +227,7 @@ def delete(
         if not yes:
             for name in names:
                 say(f"  {name}")
-            typer.confirm(f"Delete {_count(names)} and all records in them?", abort=True, err=True)
+            confirm(f"Delete {_count(names)} and all records in them?")
         broker.topics.delete(*names, force=force)
     say(f"Deleted: {', '.join(names)}")
 

@@ -207,5 +207,13 @@ def _message(answer: httpx.Response) -> str:
     return str(document.get("message") or "") if isinstance(document, dict) else ""
 
 
+def may_pass(error: PenstockError) -> bool:
+    """Whether the same question may be answered later: a worker that restarts is away for long."""
+    if isinstance(error, ServerError):
+        return error.status >= HTTPStatus.INTERNAL_SERVER_ERROR
+    return isinstance(error, SetupError) or _passes(error)
+
+
 def _passes(error: PenstockError) -> bool:
+    """Whether it is that of a rebalance, which takes seconds."""
     return isinstance(error, ConflictError) and str(error).startswith(_MOMENTARY)

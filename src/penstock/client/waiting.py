@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from penstock.client.transport import may_pass
 from penstock.clock import Clock, Deadline, SystemClock
-from penstock.errors import NotFoundError, SetupError
+from penstock.config.redaction import without_passwords
+from penstock.errors import NotFoundError, PenstockError
 from penstock.wire.models import ConnectorStatus, StateInfo
 
 if TYPE_CHECKING:
@@ -46,8 +48,8 @@ class Verdict:
 
     @property
     def told(self) -> str:
-        """The error and its reason in a line; empty if there is none."""
-        lines = reason(self.trace)
+        """The error and its reason in a line, without passwords; empty if there is none."""
+        lines = reason(without_passwords(self.trace))
         return f"{self.error}: {lines[0][:300]}" if lines else self.error
 
 
@@ -173,7 +175,9 @@ def _look(client: Client, names: list[str]) -> dict[str, Seen]:
     """What there is to see; nothing while nobody answers, as a worker may just start again."""
     try:
         return _seen(client, names)
-    except SetupError:
+    except PenstockError as error:
+        if not may_pass(error):
+            raise
         return {}
 
 

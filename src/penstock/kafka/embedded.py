@@ -7,15 +7,13 @@ import subprocess
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from penstock.errors import SetupError
 from penstock.jars import classpath, pyspark_jars
 from penstock.java import find_java
 from penstock.kafka.probe import describe
 from penstock.ports import free_port, is_free
-from penstock.process import STOP_SECONDS, Child
+from penstock.process import Child, Server
 
 _HOST = "127.0.0.1"
 _START_SECONDS = 60.0
@@ -42,7 +40,7 @@ def new_cluster_id(make: Callable[[], uuid.UUID] = uuid.uuid4) -> str:
             return text
 
 
-class EmbeddedKafka:
+class EmbeddedKafka(Server):
     """One Kafka node whose data lives in `data_dir` and stays there.
 
     The storage is formatted on the first start and kept on the next ones. When this process dies,
@@ -65,20 +63,15 @@ class EmbeddedKafka:
         self._heap_mb = heap_mb
         self._java_options = tuple(java_options)
         self._extra = dict(properties or {})
-        self._child: Child | None = None
 
     @property
     def bootstrap_servers(self) -> str:
         return f"{_HOST}:{self.port}"
 
     @property
-    def running(self) -> bool:
-        return self._child is not None and self._child.running
-
-    @property
     def pid(self) -> int:
         """Of the running node."""
-        return self._running_child().pid
+        return self.child.pid
 
     @property
     def log(self) -> Path:
@@ -99,42 +92,13 @@ class EmbeddedKafka:
         self._turn_log()
         if not self._meta.exists():
             self._format()
-        self._child = Child("Kafka", self._command("kafka.Kafka"), log=self.log)
-        try:
-            self._child.wait_until(self._serves, _START_SECONDS, "it served a request")
-        except BaseException:
-            self._child.kill()
-            raise
-
-    def stop(self, seconds: float = STOP_SECONDS) -> None:
-        """Let the node shut down in order; kill it when that takes too long."""
-        if self._child is not None:
-            self._child.stop(seconds)
-
-    def kill(self) -> None:
-        """End the node as a power cut would."""
-        self._running_child().kill()
+        node = Child("Kafka", self._command("kafka.Kafka"), log=self.log)
+        self.launch(node, self._serves, _START_SECONDS, "it served a request")
 
     def restart(self) -> None:
         """Stop, and start with the same data and ports."""
         self.stop()
         self.start()
-
-    def child(self) -> Child:
-        """The process, for fault tests that stop and continue it."""
-        return self._running_child()
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.stop()
 
     # ----------------------------------------------------------------------------- details
 
@@ -153,11 +117,6 @@ class EmbeddedKafka:
     @property
     def _log4j(self) -> Path:
         return self.data_dir / "log4j2.properties"
-
-    def _running_child(self) -> Child:
-        if self._child is None:
-            raise SetupError("Kafka is not running; call start() first")
-        return self._child
 
     def _check_ports(self) -> None:
         for port in (self.port, self._controller_port):

@@ -25,12 +25,12 @@ from penstock.manager.connector import (
     Origin,
     Problem,
     ProblemsError,
-    Wanted,
 )
 from penstock.manager.exporting import Export, Format, SecretForm, export
 from penstock.manager.files import connectors, load
 from penstock.manager.waiting import Arrivals, Failure, wait
 from penstock.manager.watching import Watch
+from penstock.wire.states import Wanted
 
 __all__ = [
     "DEFAULT_PROJECT",

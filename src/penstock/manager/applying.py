@@ -12,10 +12,12 @@ from enum import StrEnum
 from typing import Final, TypeVar
 
 from penstock.client import Client
+from penstock.config.redaction import without_passwords
 from penstock.errors import ConflictError, NotFoundError, PenstockError, SetupError
 from penstock.manager.changes import Action, Change, Plan
-from penstock.manager.connector import NAME, Problem, ProblemsError, Wanted
-from penstock.manager.secrets import without_passwords
+from penstock.manager.connector import NAME, Problem, ProblemsError
+from penstock.manager.secrets import SecretKeys
+from penstock.wire.states import Wanted
 
 PARALLEL: Final = 8
 _INITIAL_STATE_SINCE: Final = (3, 7)
@@ -191,14 +193,16 @@ class _Maker:
 
 def _wrong_with(client: Client, change: Change) -> list[Problem]:
     config = {**change.config, NAME: change.name}
+    plugin = config.get("connector.class", "")
     try:
-        found = client.validate(config.get("connector.class", ""), config)
+        found = client.validate(plugin, config)
     except SetupError:
         raise
     except PenstockError as error:
         return [change.problem(without_passwords(str(error)), "connector.class")]
+    secrets = SecretKeys.of(plugin, found)
     problems = [
-        change.problem(without_passwords(message), key)
+        change.problem(secrets.told(key, message, config), key)
         for key, messages in found.errors.items()
         for message in messages
     ]

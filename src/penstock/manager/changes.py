@@ -16,11 +16,11 @@ from penstock.manager.connector import (
     Connectors,
     Problem,
     ProblemsError,
-    Wanted,
     matches,
     reads_topics,
 )
 from penstock.manager.secrets import is_mask
+from penstock.wire.states import Wanted
 
 if TYPE_CHECKING:
     from penstock.client import Client
@@ -214,7 +214,7 @@ class _Comparison:
         return self._comparison(wanted, running)
 
     def _creation(self, wanted: Connector) -> Change:
-        keys = tuple(self._differences({}, wanted.config, wanted.config, ()))
+        keys = tuple(self._differences({}, wanted.config, ()))
         config = {**wanted.config, MARKER: self.project}
         return Change(wanted.name, Action.CREATE, config, keys, wanted.initial, wanted)
 
@@ -225,8 +225,7 @@ class _Comparison:
             for key, text in wanted.config.items()
         }
         same = [key for key in new if self._is_same(wanted.name, key, old.get(key), new[key])]
-        # A key that the server hides is a secret, whatever its name.
-        keys = tuple(self._differences(old, new, {**new, **old}, same))
+        keys = tuple(self._differences(old, new, same))
         adopts = self.adopt and running.project != self.project
         state = _state_to_reach(wanted, running)
         idle = _TO_REACH[state] if state else Action.UNCHANGED
@@ -250,18 +249,15 @@ class _Comparison:
         return is_mask(old) and self.cluster.compared.get((name, key), True)
 
     def _differences(
-        self,
-        old: Mapping[str, str],
-        new: Mapping[str, str],
-        config: Mapping[str, str],
-        same: Sequence[str],
+        self, old: Mapping[str, str], new: Mapping[str, str], same: Sequence[str]
     ) -> Iterator[KeyChange]:
+        """What is a secret in one of the two is none to be shown of the other."""
         for key in sorted((old.keys() | new.keys()) - set(same)):
-            yield KeyChange(key, self._shown(key, old, config), self._shown(key, new, config))
-
-    def _shown(self, key: str, values: Mapping[str, str], config: Mapping[str, str]) -> str | None:
-        text = values.get(key)
-        return None if text is None else self.cluster.secrets.shown(key, text, config)
+            before, after = (
+                None if text is None else self.cluster.secrets.shown(key, text, old, new)
+                for text in (old.get(key), new.get(key))
+            )
+            yield KeyChange(key, before, after)
 
     def _check_masks(self, wanted: Connector, running: Mapping[str, str]) -> None:
         for key, text in wanted.config.items():

@@ -10,7 +10,7 @@ from typing import Final
 from penstock.client import Client, Expanded
 from penstock.errors import NotFoundError, PenstockError, SetupError
 from penstock.manager.connector import MARKER, NAME, Connector
-from penstock.manager.secrets import SecretKeys, is_mask
+from penstock.manager.secrets import SecretKeys, is_mask, password_keys
 
 _AT_ONCE: Final = 8
 
@@ -31,6 +31,11 @@ class Running:
     def project(self) -> str | None:
         """Who manages it, if anybody does."""
         return self.config.get(MARKER)
+
+    @property
+    def plugin(self) -> str:
+        """Its class or alias; empty if the config has none."""
+        return self.config.get("connector.class", "")
 
     @property
     def own_config(self) -> dict[str, str]:
@@ -56,6 +61,7 @@ def read_cluster(client: Client, wanted: Iterable[Connector] = ()) -> Cluster:
     running = read_connectors(client)
     listed = list(wanted)
     classes = {each.plugin for each in listed}
+    classes |= {running[each.name].plugin for each in listed if each.name in running}
     return Cluster(running, read_secrets(client, classes), _compared(client, listed, running))
 
 
@@ -75,7 +81,7 @@ def read_secrets(client: Client, classes: Iterable[str]) -> SecretKeys:
     """Which keys these connector classes declare as passwords; unknown classes declare none."""
     wanted = sorted(filter(None, set(classes)))
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        found = pool.map(lambda name: _declared(client, name), wanted)
+        found = pool.map(lambda name: _passwords(client, name), wanted)
         return SecretKeys(dict(zip(wanted, found, strict=True)))
 
 
@@ -87,14 +93,13 @@ def _running(found: Expanded) -> Running:
     return Running(info.name, info.config, status.connector.state, tasks)
 
 
-def _declared(client: Client, plugin: str) -> dict[str, bool]:
+def _passwords(client: Client, plugin: str) -> frozenset[str]:
     try:
-        keys = client.plugin_config(plugin)
+        return password_keys(client.plugin_config(plugin))
     except SetupError:
         raise
     except PenstockError:
-        return {}
-    return {str(key.get("name")): key.get("type") == "PASSWORD" for key in keys}
+        return frozenset()
 
 
 def _compared(

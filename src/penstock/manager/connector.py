@@ -4,25 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
 
 from penstock.errors import ConfigError
+from penstock.wire.states import Wanted
 
 MARKER: Final = "penstock.managed-by"
 """The key of a connector's config that names the project which manages it."""
 
 NAME: Final = "name"
-
-
-class Wanted(StrEnum):
-    """The states a file can ask for."""
-
-    RUNNING = "running"
-    PAUSED = "paused"
-    STOPPED = "stopped"
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +137,12 @@ class Connectors(Mapping[str, Connector]):
 def matches(name: str, patterns: Sequence[str]) -> bool:
     """Whether a name matches one of the patterns, or there are none."""
     return not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def unmatched(patterns: Sequence[str], names: Iterable[str]) -> list[str]:
+    """The patterns that none of the names matches."""
+    known = list(names)
+    return [each for each in patterns if not any(fnmatchcase(name, each) for name in known)]
 
 
 def _twice(first: Connector, second: Connector) -> Problem:

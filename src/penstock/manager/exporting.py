@@ -14,8 +14,9 @@ from penstock.client import Client
 from penstock.config.values import HIDDEN
 from penstock.errors import ConfigError
 from penstock.manager.cluster import Running, read_connectors, read_secrets
-from penstock.manager.connector import NAME, Wanted, matches
-from penstock.manager.secrets import SecretKeys, is_mask, is_reference
+from penstock.manager.connector import NAME, matches
+from penstock.manager.secrets import SecretKeys, has_password, is_mask, is_reference
+from penstock.wire.states import Wanted
 
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]")
 # Other line ends and what can't be seen; PyYAML would lose some of them in other styles.
@@ -53,7 +54,7 @@ def export(
     found = [each for each in read_connectors(client).values() if matches(each.name, patterns)]
     keys = SecretKeys()
     if secrets is not SecretForm.CLEAR or any(map(is_mask, _values(found))):
-        keys = read_secrets(client, {each.config.get("connector.class", "") for each in found})
+        keys = read_secrets(client, {each.plugin for each in found})
     left_out: list[tuple[str, str]] = []
     documents = {each.name: _document(each, keys, secrets, left_out) for each in found}
     return Export(documents, left_out)
@@ -68,7 +69,9 @@ def _document(
 ) -> dict[str, Any]:
     config = running.own_config
     for key, text in config.items():
-        if not text or is_reference(text) or not keys.is_secret(key, running.config):
+        if not text or is_reference(text):
+            continue
+        if not keys.is_secret(key, running.config) and not has_password(text):
             continue
         if form is SecretForm.ENV:
             config[key] = f"${{env:{_variable(running.name, key)}}}"

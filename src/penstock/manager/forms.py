@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from penstock.manager.connector import MARKER, NAME, Connector, Origin, Problem, Wanted
+from penstock.manager.connector import MARKER, NAME, Connector, Origin, Problem
 from penstock.manager.nodes import Entry, Items, Node, Scalar, Table
+from penstock.wire.states import Wanted
 
 _CONFIG: Final = "config"
 # Connect's own key: the state of a new connector. Ours is the state that it should have.

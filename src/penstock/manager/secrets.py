@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
+from penstock.config.redaction import without_passwords
 from penstock.config.values import HIDDEN
+
+if TYPE_CHECKING:
+    from penstock.client import Validation
 
 # A config provider's reference is not the secret, and who reads a plan needs to see it.
 _REFERENCE: Final = re.compile(r"\$\{[^{}]+\}")
 _LOOKS_SECRET: Final = re.compile(
-    r"passw(or)?d|passphrase|secret|token|credential|jaas|private\.?key|access\.?key|api\.?key"
-    r"|\.user\.info$",
+    r"passw(or)?d|passphrase|secret|token(?!iz)|credential|jaas|(private|access|api)[._-]?key"
+    r"|keystore\.key$|\.user\.info$",
     re.IGNORECASE,
 )
-_IN_QUERY: Final = re.compile(
-    r"([?&;](?:[\w.]*(?:password|passwd|pwd|secret|token|passphrase)[\w.]*)=)[^&;]*", re.IGNORECASE
+# Keys about a secret: where it is, who knows it, how long it lasts.
+_ABOUT_SECRETS: Final = re.compile(
+    r"[._-](class|provider|source|type|mechanism|algorithm|url|uri|endpoint|path|file|location"
+    r"|name|columns?|fields?|enabled?|length|ms|seconds)$",
+    re.IGNORECASE,
 )
-_IN_ADDRESS: Final = re.compile(r"(://[^/@:\s]*:)[^@/\s]+(?=@)")
 _STARS: Final = re.compile(r"\*{4,}")
 
 
@@ -33,29 +39,55 @@ def is_reference(value: str) -> bool:
     return _REFERENCE.fullmatch(value) is not None
 
 
+def has_password(value: str) -> bool:
+    """Whether a value is an address with a password in it."""
+    return without_passwords(value) != value
+
+
+def password_keys(definitions: Iterable[Mapping[str, Any]]) -> frozenset[str]:
+    """The keys that are passwords, of the definitions in an answer of the REST API."""
+    return frozenset(
+        str(each.get("name")) for each in definitions if each.get("type") == "PASSWORD"
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class SecretKeys:
-    """Knows secrets by what plugins declare and, for all other keys, by their names.
+    """Knows secrets by what plugins declare, and by the names of keys: many declare too little.
 
-    `declared` has, for each connector class, the keys that it defines: whether they are passwords.
+    `declared` has the password keys of each connector class.
     """
 
-    declared: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
+    declared: Mapping[str, Collection[str]] = field(default_factory=dict)
 
-    def is_secret(self, key: str, config: Mapping[str, str]) -> bool:
-        """Whether the value of a key must not be shown."""
-        if is_mask(config.get(key, "")):
+    @classmethod
+    def of(cls, plugin: str, found: Validation) -> SecretKeys:
+        """Of one connector class, as the check of a config tells them."""
+        definitions = (key.definition for key in found.keys if key.definition)
+        return cls({plugin: password_keys(definitions)})
+
+    def is_secret(self, key: str, *configs: Mapping[str, str]) -> bool:
+        """Whether the value of a key must not be shown, as one of the configs has it or says."""
+        if _LOOKS_SECRET.search(key) and not _ABOUT_SECRETS.search(key):
             return True
-        known = self.declared.get(config.get("connector.class", ""), {}).get(key)
-        return bool(_LOOKS_SECRET.search(key)) if known is None else known
+        return any(is_mask(each.get(key, "")) or self._declares(each, key) for each in configs)
 
-    def shown(self, key: str, value: str, config: Mapping[str, str]) -> str:
+    def shown(self, key: str, value: str, *configs: Mapping[str, str]) -> str:
         """A value for people: secrets, and passwords in addresses, are hidden."""
         if is_reference(value) or not value:
             return value
-        return HIDDEN if self.is_secret(key, config) else without_passwords(value)
+        if self.is_secret(key, *configs):
+            return HIDDEN
+        shown = without_passwords(value)
+        # Where a password with a space in it ends, nobody can tell.
+        return HIDDEN if shown != value and re.search(r"\s", value) else shown
 
+    def told(self, key: str, message: str, config: Mapping[str, str]) -> str:
+        """What is said of a value, which messages like to repeat, without its secrets."""
+        value = config.get(key, "")
+        if value and not is_reference(value) and self.is_secret(key, config):
+            message = message.replace(value, HIDDEN)
+        return without_passwords(message)
 
-def without_passwords(text: str) -> str:
-    """A text with the passwords of addresses in it hidden."""
-    return _IN_ADDRESS.sub(rf"\1{HIDDEN}", _IN_QUERY.sub(rf"\1{HIDDEN}", text))
+    def _declares(self, config: Mapping[str, str], key: str) -> bool:
+        return key in self.declared.get(config.get("connector.class", ""), ())

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from penstock.client import Client
 from penstock.client.waiting import GOALS, arrivals, lasting
 from penstock.clock import Clock
+from penstock.config.redaction import without_passwords
 from penstock.manager.applying import Report, Result
 from penstock.manager.changes import Action, Change
-from penstock.manager.connector import Wanted
-from penstock.manager.secrets import without_passwords
+from penstock.wire.states import Wanted
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Final
 
 from penstock.client import Client
@@ -48,10 +49,15 @@ class Access:
         """The connector; of one that was deleted, what Kafka still has."""
         try:
             return Subject.of(self.client.connector(name), self._topic)
-        except NotFoundError:
+        except NotFoundError as missing:
             if self.via is Via.REST or self._side is None:
                 raise
-        return self._left_of(name)
+            try:
+                return self._left_of(name)
+            except SetupError as obstacle:
+                raise NotFoundError(
+                    f"{missing}; whether Kafka still has offsets of it is not known: {obstacle}"
+                ) from missing
 
     def subjects(self, names: Sequence[str]) -> list[Subject]:
         """Many of them, with one question where that will do."""
@@ -122,6 +128,11 @@ class Access:
 
     # ---------------------------------------------------------------------------------- Kafka
 
+    @cached_property
+    def cluster_id(self) -> str | None:
+        """The id of the workers' Kafka, if they tell it."""
+        return self.client.server().kafka_cluster_id
+
     def kafka(self) -> KafkaSide:
         """Raises SetupError if it can't be asked, or is not the Kafka of these workers."""
         if self._side is None:
@@ -129,7 +140,7 @@ class Access:
         if not self._asked:
             self._asked = True
             try:
-                self._side.check(self.client.server().kafka_cluster_id)
+                self._side.check(self.cluster_id)
             except SetupError as error:
                 self._obstacle = error
         if self._obstacle is not None:

@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from http import HTTPStatus
 from typing import Final
 
-from penstock.errors import NotFoundError, PenstockError
+from penstock.client import ServerError
+from penstock.errors import (
+    BadRequestError,
+    ConflictError,
+    ForbiddenError,
+    GroupActiveError,
+    NotFoundError,
+    PenstockError,
+)
 from penstock.offsets.access import Access
 from penstock.offsets.halt import (
     Halt,
@@ -16,30 +26,43 @@ from penstock.offsets.halt import (
     needs_recreate,
     settled,
 )
-from penstock.offsets.journal import Entry, Journal, state_home
+from penstock.offsets.journal import Entry, Journal
 from penstock.offsets.models import ChangeError, Move, Outcome, Via
 from penstock.offsets.patience import holds
+from penstock.offsets.state_files import state_file, state_home
 from penstock.offsets.subject import Subject
 from penstock.offsets.ways import RestWay, UnsupportedError, Way, unfinished
 from penstock.offsets.wishes import Wish
 
 _QUIET_SECONDS: Final = 0.5
-_QUIET_AFTER_DELETE_SECONDS: Final = 3.0
-_SETTLE_SECONDS: Final = 20.0
+#: Longer than task.shutdown.graceful.timeout.ms, within which tasks store their last offsets.
+_QUIET_AFTER_DELETE_SECONDS: Final = 7.0
+_SETTLE_SECONDS: Final = 30.0
 _SEEN_SECONDS: Final = 5.0
 
-Remember = Callable[[Sequence[Move]], Entry | None]
-"""Called with the moves before they are made; the entry that undoes them, if there is one."""
+_REFUSALS: Final = (
+    BadRequestError,
+    ConflictError,
+    ForbiddenError,
+    GroupActiveError,
+    NotFoundError,
+)
+
+Remember = Callable[[Sequence[Move]], Entry]
+"""Called with the moves before they are made; the entry that stands for them."""
 
 
 class Changing:
-    """Changes the offsets of one connector."""
+    """Changes the offsets of one connector; `undoes`: an undo, which the journal does not have."""
 
-    def __init__(self, access: Access, journal: Journal, name: str) -> None:
+    def __init__(
+        self, access: Access, journal: Journal, name: str, *, undoes: bool = False
+    ) -> None:
         self._access = access
         self._journal = journal
         self._client = access.client
         self._name = name
+        self._undoes = undoes
 
     def run(self, wish: Wish, remember: Remember, *, recreate: bool) -> Outcome:
         """Raises ChangeError, after the connector was started again, if it did not work."""
@@ -56,11 +79,9 @@ class Changing:
             way = self._written(subject, way, moves)
             self._verify(subject, way, moves)
         except BaseException as error:
-            told = self._recovered(way, entry, halt)
-            if not isinstance(error, PenstockError):
-                raise
-            raise ChangeError(f"{self._name}: {error}. {told}") from error
-        return Outcome(self._name, moves, way.via, self._restored(halt))
+            self._recover(way, entry, halt, error)
+            raise
+        return Outcome(self._name, moves, way.via, self._restored(halt, moves))
 
     def _halted(self, subject: Subject, *, recreate: bool) -> Halt:
         if not subject.exists:
@@ -70,7 +91,9 @@ class Changing:
         except NotSupportedError as error:
             if not recreate:
                 raise needs_recreate(self._name) from error
-        kept = state_home() / "deleted" / f"{self._name.replace('/', '_')}.json"
+        kept = state_file(
+            state_home() / "deleted", self._client.url, self._name, self._access.cluster_id
+        )
         return self._at_rest(Recreated(self._client, self._name, kept, self._access.seconds))
 
     def _at_rest(self, halt: Halt) -> Halt:
@@ -79,10 +102,8 @@ class Changing:
         except NotSupportedError:
             raise
         except BaseException as error:
-            told = self._recovered(None, None, halt)
-            if not isinstance(error, PenstockError):
-                raise
-            raise ChangeError(f"{self._name}: {error}. {told}") from error
+            self._recover(None, None, halt, error)
+            raise
         return halt
 
     def _written(self, subject: Subject, way: Way, moves: Sequence[Move]) -> Way:
@@ -119,33 +140,53 @@ class Changing:
 
     # -------------------------------------------------------------------------- if it failed
 
-    def _recovered(self, way: Way | None, entry: Entry | None, halt: Halt) -> str:
-        told = self._done_so_far(way, entry)
+    def _recover(
+        self, way: Way | None, entry: Entry | None, halt: Halt, error: BaseException
+    ) -> None:
+        """Raises ChangeError, unless the error is one that nobody expects."""
+        try:
+            told = self._done_so_far(way, entry, error)
+        finally:
+            # Whatever happens: it must not stay stopped without a word.
+            state = self._started_again(halt)
+        if isinstance(error, PenstockError | KeyboardInterrupt):
+            reason = "interrupted" if isinstance(error, KeyboardInterrupt) else error
+            raise ChangeError(f"{self._name}: {reason}. {told} {state}".rstrip()) from error
+
+    def _started_again(self, halt: Halt) -> str:
         try:
             state = halt.restore()
         except PenstockError as error:
-            return f"{told} {halt.left_behind()} ({error})."
-        return f"{told} The connector is {state} again." if state else told
+            return f"{halt.left_behind()} ({error})."
+        return f"The connector is {state} again." if state else ""
 
-    def _done_so_far(self, way: Way | None, entry: Entry | None) -> str:
+    def _done_so_far(self, way: Way | None, entry: Entry | None, error: BaseException) -> str:
         if entry is None or way is None:
             return "No offset was changed."
-        undo = f"`penstock offsets undo {self._name}` puts the old offsets back."
+        then = "tries it again" if self._undoes else "puts the old offsets back"
+        undo = f"`penstock offsets undo {self._name}` {then}."
         try:
             left = unfinished(entry.moves, way.read())
         except PenstockError:
             return f"Whether offsets were changed is not known. {undo}"
-        if len(left) == len(entry.moves):
-            self._journal.drop(self._client.url, self._name, entry)
-            return "No offset was changed."
-        return f"{len(entry.moves) - len(left)} of {len(entry.moves)} offsets were changed. {undo}"
+        changed = len(entry.moves) - len(left)
+        if changed:
+            return f"{changed} of {len(entry.moves)} offsets were changed. {undo}"
+        if not _is_refusal(error):
+            return f"No offset was changed so far, but that may still come. {undo}"
+        if not self._undoes:
+            # To undo an entry that stays would change nothing.
+            with suppress(PenstockError):
+                self._journal.drop(self._client.url, self._name, entry)
+        return "No offset was changed."
 
-    def _restored(self, halt: Halt) -> str:
+    def _restored(self, halt: Halt, moves: Sequence[Move]) -> str:
         try:
             return halt.restore()
         except PenstockError as error:
+            done = "were changed" if moves else "are as they were"
             raise ChangeError(
-                f"the offsets of {self._name} were changed, but {halt.left_behind()} ({error})"
+                f"the offsets of {self._name} {done}, but {halt.left_behind()} ({error})"
             ) from error
 
 
@@ -155,3 +196,11 @@ def _settle(halt: Halt, way: Way) -> None:
     # Of a deleted connector nobody tells whether its tasks have ended.
     quiet = _QUIET_AFTER_DELETE_SECONDS if isinstance(halt, Recreated) else _QUIET_SECONDS
     settled(way.read, quiet, _SETTLE_SECONDS)
+
+
+def _is_refusal(error: BaseException) -> bool:
+    """Whether the server has said no; after a timeout it may still do what it was told."""
+    if isinstance(error, ServerError):
+        # Connect gives up waiting for itself with a 500.
+        return error.status <= HTTPStatus.INTERNAL_SERVER_ERROR and "timed out" not in str(error)
+    return isinstance(error, _REFUSALS)

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from http import HTTPStatus
 from pathlib import Path
 from typing import Final, Protocol
 
 from penstock.client import Client, ServerError
 from penstock.config.values import HIDDEN
-from penstock.errors import BadRequestError, DeadlineExceededError, NotFoundError, PenstockError
+from penstock.errors import (
+    BadRequestError,
+    ConflictError,
+    DeadlineExceededError,
+    NotFoundError,
+    PenstockError,
+)
 from penstock.offsets.patience import holds
-from penstock.storage.offsets import replace_file
+from penstock.offsets.state_files import is_kept, write_state
 
 STOPPED: Final = "STOPPED"
 PAUSED: Final = "PAUSED"
@@ -100,6 +107,7 @@ class Recreated:
         self._name = name
         self._seconds = seconds
         self._file = keep
+        self._deleted = False
         self._before = state_of(client, name)
         self._config = client.config(name)
 
@@ -108,6 +116,7 @@ class Recreated:
 
         Raises:
             BadRequestError: it could not be created again.
+            ConflictError: the file is there, from a change that did not come to its end.
         """
         hidden = sorted(key for key, value in self._config.items() if value == HIDDEN)
         if hidden:
@@ -115,21 +124,27 @@ class Recreated:
                 f"the server does not tell {', '.join(hidden)}, so the connector could not be"
                 " created again"
             )
+        if is_kept(self._file):
+            raise ConflictError(
+                f"{self._file} holds its config from a change that did not come to its end. If the"
+                " connector is complete, remove that file; else give it that config back first"
+            )
         # Should the machine fail now, this is all that is left of the connector.
-        self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         document = {"name": self._name, "config": self._config}
-        replace_file(self._file, json.dumps(document, indent=2).encode())
+        write_state(self._file, json.dumps(document, indent=2).encode())
+        self._deleted = True  # Even if the answer is lost.
         self._client.delete(self._name)
         if not holds(lambda: self._name not in self._client.connectors(), self._seconds):
             raise DeadlineExceededError("it was deleted, but the server still has it")
 
     def restore(self) -> str:
-        """Create it again."""
-        if not self._file.exists():  # It was not deleted.
+        """Create it again, if it was deleted here."""
+        if not self._deleted:
             return self._before
         self._client.put_config(self._name, self._config)
         state = restored(self._client, self._name, self._before, resume=False)
-        self._file.unlink(missing_ok=True)
+        with suppress(OSError):  # The next one that needs the file tells of it.
+            self._file.unlink(missing_ok=True)
         return state
 
     def left_behind(self) -> str:

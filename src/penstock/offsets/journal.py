@@ -2,39 +2,31 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from penstock.errors import StorageError
 from penstock.offsets.models import Move
-from penstock.storage.offsets import replace_file
+from penstock.offsets.state_files import state_file, state_home, write_state
 
 _MOST_ENTRIES: Final = 20
-_ODD: Final = re.compile(r"[^A-Za-z0-9._-]+")
-
-
-def state_home(environ: Mapping[str, str] | None = None) -> Path:
-    """Where Penstock keeps what commands remember; not created by this call."""
-    environ = os.environ if environ is None else environ
-    base = environ.get("XDG_STATE_HOME")
-    return (Path(base) if base else Path.home() / ".local" / "state") / "penstock"
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One change. `undone` is the time at which it was."""
+    """One change. `undone` is the time at which it was.
+
+    An address may lead to another cluster one day: `cluster_id` is Kafka's own, if it was told.
+    """
 
     time: int
     action: str
     moves: Sequence[Move]
     undone: int | None = None
+    cluster_id: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """For the file."""
@@ -42,6 +34,7 @@ class Entry:
             "time": self.time,
             "action": self.action,
             "undone": self.undone,
+            "kafka_cluster_id": self.cluster_id,
             "moves": [
                 {"partition": move.partition, "before": move.before, "after": move.after}
                 for move in self.moves
@@ -52,7 +45,13 @@ class Entry:
     def of(cls, found: Mapping[str, Any]) -> Entry:
         """From the file."""
         moves = [Move(each["partition"], each["before"], each["after"]) for each in found["moves"]]
-        return cls(int(found["time"]), str(found["action"]), moves, found.get("undone"))
+        return cls(
+            int(found["time"]),
+            str(found["action"]),
+            moves,
+            found.get("undone"),
+            found.get("kafka_cluster_id"),
+        )
 
 
 class Journal:
@@ -102,11 +101,7 @@ class Journal:
 
     def file(self, cluster: str, connector: str) -> Path:
         """Where the changes of a connector stand."""
-        place = urlsplit(cluster)
-        # Without the user and password that an address may have.
-        where = f"{place.hostname or ''}:{place.port or ''}{place.path}"
-        digest = hashlib.sha256(f"{where}\n{connector}".encode()).hexdigest()[:12]
-        return self._home / f"{_ODD.sub('_', connector)[:80]}-{digest}.json"
+        return state_file(self._home, cluster, connector)
 
     def _write(self, cluster: str, connector: str, entries: Sequence[Entry]) -> None:
         file = self.file(cluster, connector)
@@ -114,11 +109,4 @@ class Journal:
             "connector": connector,
             "entries": [entry.to_json() for entry in entries[-_MOST_ENTRIES:]],
         }
-        try:
-            file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            replace_file(file, json.dumps(document, ensure_ascii=False).encode())
-        except OSError as error:
-            raise StorageError(
-                f"changes of offsets can't be remembered: {error}; set XDG_STATE_HOME to a"
-                " directory that can be written to"
-            ) from error
+        write_state(file, json.dumps(document, ensure_ascii=False).encode())

@@ -9,7 +9,7 @@ from typing import Final, Self
 
 from penstock.client import Client
 from penstock.clock import Clock, SystemClock
-from penstock.errors import NotFoundError
+from penstock.errors import ConflictError, NotFoundError
 from penstock.offsets.access import Access
 from penstock.offsets.changing import Changing
 from penstock.offsets.halt import STOPPED, state_of
@@ -143,9 +143,10 @@ class Offsets:
         Raises:
             ChangeError: it did not work; the text says what was done.
         """
+        cluster_id = self._access.cluster_id
 
         def remembered(moves: Sequence[Move]) -> Entry:
-            entry = Entry(self._clock.wall_ms(), action, moves)
+            entry = Entry(self._clock.wall_ms(), action, moves, cluster_id=cluster_id)
             self._journal.add(self._client.url, name, entry)
             return entry
 
@@ -156,12 +157,18 @@ class Offsets:
 
         Raises:
             NotFoundError: no change is remembered.
+            ConflictError: it was made in another cluster.
+            ChangeError: it did not work; the text says what was done.
         """
+
+        def put_back_now(moves: Sequence[Move]) -> Entry:
+            return Entry(self._clock.wall_ms(), "undo", moves)
+
         entry = self.last_change(name)
         wish = put_back(entry.moves)
         plan = self.plan(name, wish)
         outcome = (
-            self._changing(name).run(wish, lambda _: None, recreate=recreate)
+            self._changing(name, undoes=True).run(wish, put_back_now, recreate=recreate)
             if plan.changes or not plan.final
             else Outcome(name, (), plan.via, "")
         )
@@ -169,11 +176,22 @@ class Offsets:
         return outcome
 
     def last_change(self, name: str) -> Entry:
-        """The change that undo() would undo. Raises NotFoundError if there is none."""
+        """The change that undo() would undo.
+
+        Raises:
+            NotFoundError: there is none.
+            ConflictError: it was made in another cluster, which had this address then.
+        """
         found = self._journal.last(self._client.url, name)
         if found is None:
             raise NotFoundError(
                 f"no change of the offsets of {name} at {self._client.url} is remembered here"
+            )
+        here = self._access.cluster_id
+        if None not in (here, found.cluster_id) and here != found.cluster_id:
+            raise ConflictError(
+                f"the last change of the offsets of {name} was made in another Kafka cluster:"
+                f" {self._client.url} is one of {here} now, and was one of {found.cluster_id}"
             )
         return found
 
@@ -181,5 +199,5 @@ class Offsets:
         """The changes that are remembered, the oldest first."""
         return self._journal.entries(self._client.url, name)
 
-    def _changing(self, name: str) -> Changing:
-        return Changing(self._access, self._journal, name)
+    def _changing(self, name: str, *, undoes: bool = False) -> Changing:
+        return Changing(self._access, self._journal, name, undoes=undoes)

@@ -201,18 +201,21 @@ class Key:
 
 
 class Keys:
-    """The keys of some connectors. Each is taken apart once, for a topic has few of them."""
+    """The keys of some connectors. Each of theirs is taken apart once."""
 
     def __init__(self, connectors: Collection[str]) -> None:
         self._connectors = connectors
-        self._known: dict[bytes, Key | None] = {}
+        self._known: dict[bytes, Key] = {}
 
     def find(self, data: bytes | None) -> Key | None:
         """None for keys of others, and for what is none."""
         if data is None:
             return None
-        if data not in self._known:
-            key = Key.of(data)
-            theirs = key is not None and key.connector in self._connectors
-            self._known[data] = key if theirs else None
-        return self._known[data]
+        known = self._known.get(data)
+        if known is not None:
+            return known
+        key = Key.of(data)
+        if key is None or key.connector not in self._connectors:
+            return None
+        # Only these are kept: a topic may have millions of keys of others.
+        return self._known.setdefault(data, key)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Final, Protocol
 
 from penstock.client import Client, ServerError
 from penstock.clock import Deadline
 from penstock.data.record import TopicPartition
-from penstock.errors import NotFoundError
+from penstock.errors import GroupActiveError, NotFoundError
 from penstock.kafka.clients import Admin
 from penstock.offsets.models import Held, Kind, Move, Via, same, sink_map, sink_place
 from penstock.offsets.patience import repeated
@@ -133,8 +133,7 @@ class GroupWay:
         ]
 
     def write(self, moves: Sequence[Move]) -> None:
-        """Raises GroupActiveError while the group has members."""
-        deadline = Deadline.after(self._seconds)
+        """Raises GroupActiveError if the group has members, and keeps them."""
         changed: Mapping[TopicPartition, int] = {
             sink_place(move.partition): int(move.after["kafka_offset"])
             for move in moves
@@ -142,9 +141,21 @@ class GroupWay:
         }
         removed = [sink_place(move.partition) for move in moves if move.after is None]
         if changed:
-            self._admin.alter_group_offsets(self._group, changed, deadline)
+            self._once_empty(
+                lambda deadline: self._admin.alter_group_offsets(self._group, changed, deadline)
+            )
         if removed:
-            self._admin.delete_group_offsets(self._group, removed, deadline)
+            self._once_empty(
+                lambda deadline: self._admin.delete_group_offsets(self._group, removed, deadline)
+            )
+
+    def _once_empty(self, change: Callable[[Deadline], None]) -> None:
+        """Tasks that did not say goodbye are members until their session ends."""
+        repeated(
+            lambda: change(Deadline.after(self._seconds)),
+            lambda error: isinstance(error, GroupActiveError),
+            self._seconds,
+        )
 
 
 def unfinished(moves: Sequence[Move], held: Sequence[Held]) -> list[Move]:

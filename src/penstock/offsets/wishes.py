@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from shlex import quote
 from typing import Any, Final, NoReturn, Protocol
 
 from penstock.data.record import TopicPartition
 from penstock.errors import BadRequestError
 from penstock.offsets.models import Held, Kind, Map, Move, same, sink_map, sink_place
-from penstock.offsets.texts import chosen, listed, shown_partition, source_partition
+from penstock.offsets.texts import chosen, compact, listed, shown_partition, source_partition
 from penstock.offsets.topic import Trail
 from penstock.times import shown_moment
 
@@ -187,7 +188,8 @@ def _rewound_source(situation: Situation, partitions: Sequence[Map], moment: int
         else:
             if trails is None:
                 trails = _trails(situation, moment)
-            moves.append(situation.move(partition, _from_history(trails, partition, moment)))
+            after = _from_history(situation.name, trails, partition, offset, moment)
+            moves.append(situation.move(partition, after))
     return moves
 
 
@@ -223,14 +225,48 @@ def _trails(situation: Situation, moment: int) -> Sequence[Trail]:
     return kafka.earlier(moment)
 
 
-def _from_history(trails: Sequence[Trail], partition: Map, moment: int) -> Map | None:
+def _from_history(
+    name: str, trails: Sequence[Trail], partition: Map, now: Map, moment: int
+) -> Map | None:
+    """What was stored then; what is stored now if that is not as far."""
     trail = next((each for each in trails if same(each.latest.partition, partition)), None)
     if trail is None or trail.earlier is None:
-        _refuse(trail, partition, moment)
-    return trail.earlier.offset
+        _refuse(name, trail, partition, moment)
+    then = trail.earlier.offset
+    if then is None:
+        return None
+    differ = {key for key in then.keys() | now.keys() if then.get(key) != now.get(key)}
+    if differ == _larger(then, now):
+        return now
+    # Later is not further: somebody may have set it back since. Only numbers can tell.
+    if differ != _larger(now, then):
+        _refuse_unclear(name, partition, then, differ)
+    return then
 
 
-def _refuse(trail: Trail | None, partition: Map, moment: int) -> NoReturn:
+def _larger(one: Map, other: Map) -> set[str]:
+    """The numbers in both that are larger in the first."""
+    return {
+        key
+        for key in one.keys() & other.keys()
+        if _is_number(one[key]) and _is_number(other[key]) and one[key] > other[key]
+    }
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _refuse_unclear(name: str, partition: Map, then: Map, differ: Collection[str]) -> NoReturn:
+    where, offset = compact(partition), compact(then)
+    raise BadRequestError(
+        f"the offset of {where} was {offset} then. Whether that lies before the one of now can't"
+        f" be told: they differ in {', '.join(sorted(differ))}. If it does: penstock offsets set"
+        f" {name} --partition {quote(where)} --offset {quote(offset)}"
+    )
+
+
+def _refuse(name: str, trail: Trail | None, partition: Map, moment: int) -> NoReturn:
     known = (
         ""
         if trail is None
@@ -239,6 +275,6 @@ def _refuse(trail: Trail | None, partition: Map, moment: int) -> NoReturn:
     )
     raise BadRequestError(
         f"the offsets topic holds no offset of {shown_partition(Kind.SOURCE, partition)} from"
-        f" before {shown_moment(moment)}.{known} `penstock offsets show --history 20` shows what"
-        " there is; set one of these, or go --to-start"
+        f" before {shown_moment(moment)}.{known} `penstock offsets show {name} --history 20` shows"
+        " what there is; set one of these, or go --to-start"
     )

@@ -5,14 +5,13 @@ from __future__ import annotations
 import logging
 import queue
 import threading
-import traceback
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from penstock.api.connector import Connector
 from penstock.clock import Deadline
 from penstock.errors import ConfigError
-from penstock.logs import Scope, logged_as
+from penstock.logs import Scope, logged_as, trace_of
 from penstock.worker_port import State, TargetState, WorkerEvents
 
 if TYPE_CHECKING:
@@ -127,7 +126,7 @@ class ConnectorHost:
 
     def _fail(self, error: Exception) -> None:
         self._suspend()
-        trace = "".join(traceback.format_exception(error))
+        trace = trace_of(error)
         log.error("Connector %s failed\n%s", self.name, trace)
         self._report(State.FAILED, trace)
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import logging
 import threading
-import traceback
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 from penstock.clock import Clock, Deadline
 from penstock.data.record import TaskId
 from penstock.errors import DeadlineExceededError, GivenUpError, RebalancedError, RetriableError
-from penstock.logs import Scope, logged_as
+from penstock.logs import Scope, logged_as, trace_of
 from penstock.worker_port import State, TargetState, WorkerEvents
 
 log = logging.getLogger(__name__)
@@ -212,7 +211,7 @@ class TaskHost:
         self._back_off = min(self._back_off * 2, LAST_BACK_OFF_SECONDS)
 
     def _fail(self, error: Exception) -> None:
-        trace = "".join(traceback.format_exception(error))
+        trace = trace_of(error)
         log.error("Task %s failed and stays so until it is restarted\n%s", self.task, trace)
         self._report(State.FAILED, trace)
 

@@ -104,87 +104,11 @@ def is_stale(known: Status | None, status: Status) -> bool:
     )
 
 
-class MemoryStatusStore:
-    """States that last as long as the process: the standalone worker's."""
+class _Statuses:
+    """What both stores have: a table that shows every put at once."""
 
     def __init__(self) -> None:
         self._table = StatusTable()
-
-    def start(self, deadline: Deadline) -> None:
-        return
-
-    def connector(self, name: str) -> Status | None:
-        return self._table.connector(name)
-
-    def task(self, task: TaskId) -> Status | None:
-        return self._table.task(task)
-
-    def tasks(self, connector: str) -> dict[TaskId, Status]:
-        return self._table.tasks(connector)
-
-    def topics(self, connector: str) -> list[TopicStatus]:
-        return self._table.topics(connector)
-
-    def put_connector(self, name: str, status: Status | None) -> None:
-        self._put(ConnectorKey(name), status)
-
-    def put_task(self, task: TaskId, status: Status | None) -> None:
-        self._put(TaskKey(task), status)
-
-    def put_topic(self, status: TopicStatus) -> None:
-        self._table.set(TopicKey(status.topic, status.connector), status)
-
-    def remove_topics(self, connector: str) -> None:
-        for status in self._table.topics(connector):
-            self._table.forget(TopicKey(status.topic, connector))
-
-    def flush(self, deadline: Deadline) -> None:
-        return
-
-    def close(self) -> None:
-        return
-
-    def _put(self, key: Key, status: Status | None) -> None:
-        if status is None:
-            self._table.forget(key)
-        elif may_write(self._table.status(key), status):
-            self._table.set(key, status)
-
-
-class KafkaStatusStore:
-    """The status topic, in Connect's bytes.
-
-    A put is seen by readers here at once and written by a thread of its own, the newest state of
-    each key only; what can't be written is tried again until it can.
-    """
-
-    def __init__(
-        self,
-        topic: InternalTopic,
-        properties: Mapping[str, str],
-        admin: Admin,
-        *,
-        clock: Clock | None = None,
-    ) -> None:
-        self._topic = topic
-        self._admin = admin
-        self._clock = clock or SystemClock()
-        self._table = StatusTable()
-        self._changed = threading.Condition()
-        #: What is not known to be written yet, oldest first.
-        self._pending: dict[Key, Value | None] = {}
-        self._stop = threading.Event()
-        self._writer: threading.Thread | None = None
-        self._log = CompactedLog(
-            topic.spec.name, properties, admin, LogEvents(self._read), clock=clock
-        )
-
-    def start(self, deadline: Deadline) -> None:
-        """Create the topic if it is missing, and read it."""
-        ensure_internal_topic(self._admin, self._topic, deadline)
-        self._log.start(deadline)
-        self._writer = threading.Thread(target=self._write, name="status-writer", daemon=True)
-        self._writer.start()
 
     def connector(self, name: str) -> Status | None:
         return self._table.connector(name)
@@ -211,6 +135,65 @@ class KafkaStatusStore:
         for status in self._table.topics(connector):
             self._put(TopicKey(status.topic, connector), None)
 
+    def _put_status(self, key: Key, status: Status | None) -> None:
+        if status is None or may_write(self._table.status(key), status):
+            self._put(key, status)
+
+    def _put(self, key: Key, value: Value | None) -> None:
+        if value is None:
+            self._table.forget(key)
+        else:
+            self._table.set(key, value)
+
+
+class MemoryStatusStore(_Statuses):
+    """States that last as long as the process: the standalone worker's."""
+
+    def start(self, deadline: Deadline) -> None:
+        return
+
+    def flush(self, deadline: Deadline) -> None:
+        return
+
+    def close(self) -> None:
+        return
+
+
+class KafkaStatusStore(_Statuses):
+    """The status topic, in Connect's bytes.
+
+    A put is seen by readers here at once and written by a thread of its own, the newest state of
+    each key only; what can't be written is tried again until it can.
+    """
+
+    def __init__(
+        self,
+        topic: InternalTopic,
+        properties: Mapping[str, str],
+        admin: Admin,
+        *,
+        clock: Clock | None = None,
+    ) -> None:
+        super().__init__()
+        self._topic = topic
+        self._admin = admin
+        self._clock = clock or SystemClock()
+        self._changed = threading.Condition()
+        #: What is not known to be written yet, oldest first.
+        self._pending: dict[Key, Value | None] = {}
+        self._stop = threading.Event()
+        self._writer: threading.Thread | None = None
+        self._log = CompactedLog(
+            topic.spec.name, properties, admin, LogEvents(self._read), clock=clock
+        )
+
+    def start(self, deadline: Deadline) -> None:
+        """Create the topic if it is missing, and read it."""
+        ensure_internal_topic(self._admin, self._topic, deadline)
+        self._log.start(deadline)
+        self._writer = threading.Thread(target=self._write, name="status-writer", daemon=True)
+        self._writer.start()
+
     def flush(self, deadline: Deadline) -> None:
         with self._changed:
             while self._pending:
@@ -233,21 +216,14 @@ class KafkaStatusStore:
 
     def _put_status(self, key: Key, status: Status | None) -> None:
         with self._changed:
-            if status is None or may_write(self._table.status(key), status):
-                self._put(key, status)
+            super()._put_status(key, status)
 
     def _put(self, key: Key, value: Value | None) -> None:
         with self._changed:
             self._pending.pop(key, None)
             self._pending[key] = value
-            self._set(key, value)
+            super()._put(key, value)
             self._changed.notify_all()
-
-    def _set(self, key: Key, value: Value | None) -> None:
-        if value is None:
-            self._table.forget(key)
-        else:
-            self._table.set(key, value)
 
     # ------------------------------------------------------------------------ writer's thread
 
@@ -293,7 +269,7 @@ class KafkaStatusStore:
             known = self._table.status(key)
             if isinstance(value, Status) and isinstance(key, TaskKey) and is_stale(known, value):
                 return
-            self._set(key, value)
+            super()._put(key, value)
 
 
 _ABSENT: Final = object()

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from enum import Enum, auto
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import httpx
 
 from penstock.ports import free_port
-from penstock.process import STOP_SECONDS, Child
+from penstock.process import Child, Server
 
 _START_SECONDS = 90.0
 
@@ -46,7 +44,7 @@ def distributed_properties(bootstrap_servers: str, group: str) -> dict[str, str]
     }
 
 
-class ConnectProcess(ABC):
+class ConnectProcess(Server):
     """One worker process with its properties file and log in `directory`.
 
     `listeners` defaults to a free port on the loopback address. A worker that was stopped or killed
@@ -65,19 +63,11 @@ class ConnectProcess(ABC):
         self.mode = mode
         self.properties = {"listeners": f"http://127.0.0.1:{free_port()}", **properties}
         self._connectors = tuple(connectors)
-        self._child: Child | None = None
 
     @property
     def url(self) -> str:
         """Where its REST API listens."""
         return self.properties["listeners"].split(",")[0]
-
-    @property
-    def child(self) -> Child:
-        """The running process."""
-        if self._child is None:
-            raise RuntimeError("the worker was not started")
-        return self._child
 
     @property
     def log(self) -> Path:
@@ -91,24 +81,11 @@ class ConnectProcess(ABC):
     def start(self) -> None:
         """Start the worker; its REST API answers when this returns."""
         self.directory.mkdir(parents=True, exist_ok=True)
-        worker = self.directory / "worker.properties"
-        worker.write_text("".join(f"{key}={value}\n" for key, value in self.properties.items()))
-        command = self.command([str(worker), *map(str, self._connectors)])
-        self._child = Child(type(self).__name__, command, log=self.log)
-        try:
-            self._child.wait_until(self.answers, _START_SECONDS, "its REST API answered")
-        except BaseException:
-            self._child.kill()
-            raise
-
-    def stop(self, seconds: float = STOP_SECONDS) -> None:
-        """Shut the worker down in order."""
-        if self._child is not None:
-            self._child.stop(seconds)
-
-    def kill(self) -> None:
-        """End the worker as a crash would."""
-        self.child.kill()
+        properties = self.directory / "worker.properties"
+        properties.write_text("".join(f"{key}={value}\n" for key, value in self.properties.items()))
+        command = self.command([str(properties), *map(str, self._connectors)])
+        worker = Child(type(self).__name__, command, log=self.log)
+        self.launch(worker, self.answers, _START_SECONDS, "its REST API answered")
 
     def answers(self) -> bool:
         """Whether connectors are listed: the herder has read its topics and joined the group."""
@@ -116,15 +93,3 @@ class ConnectProcess(ABC):
             return httpx.get(f"{self.url}/connectors", timeout=5.0).status_code == httpx.codes.OK
         except httpx.HTTPError:
             return False
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.stop()

@@ -9,34 +9,29 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import ClassVar, Final, Self
+from typing import ClassVar, Final
 
 from penstock.errors import SetupError
 from penstock.ports import free_port
-from penstock.process import Child
+from penstock.process import Child, Server
 
 _START_SECONDS: Final = 60.0
 _COMMAND_SECONDS: Final = 120.0
 _PLACES: Final = ("/usr/sbin", "/usr/local/sbin", "/usr/local/bin")
 
 
-class DatabaseServer(ABC):
-    """One server process with its data in `directory`.
-
-    A server that was stopped or killed may be started again: same data, same port.
-    """
+class DatabaseServer(Server):
+    """One server process with its data in `directory`; a new start has the same data and port."""
 
     user: ClassVar[str]
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.port = free_port()
-        self._child: Child | None = None
 
     @abstractmethod
     def url(self, database: str) -> str:
@@ -75,35 +70,8 @@ class DatabaseServer(ABC):
         if not (self.directory / "data").exists():
             self.directory.mkdir(parents=True, exist_ok=True)
             self.prepare()
-        name = type(self).__name__
-        self._child = Child(name, self.command(), log=self.directory / "server.log")
-        try:
-            self._child.wait_until(self.answers, _START_SECONDS, "it answered")
-        except BaseException:
-            self._child.kill()
-            raise
-
-    def stop(self) -> None:
-        """End the server in order."""
-        if self._child is not None:
-            self._child.stop()
-
-    def kill(self) -> None:
-        """End the server as a crash would."""
-        if self._child is not None:
-            self._child.kill()
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.stop()
+        server = Child(type(self).__name__, self.command(), log=self.directory / "server.log")
+        self.launch(server, self.answers, _START_SECONDS, "it answered")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import tarfile
 import tempfile
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import httpx
 
@@ -15,14 +14,14 @@ from penstock.errors import SetupError
 from penstock.jars import classpath
 from penstock.java import find_java
 from penstock.ports import free_port
-from penstock.process import Child
+from penstock.process import Child, Server
 
 _START_SECONDS: Final = 90.0
 _UNPACK_SECONDS: Final = 120.0
 _ASK_SECONDS: Final = 10.0
 
 
-class SchemaRegistry:
+class SchemaRegistry(Server):
     """One registry process, its schemas in memory and its log in `directory`.
 
     New versions of a subject have to be compatible with the last one, as with Confluent's.
@@ -32,7 +31,6 @@ class SchemaRegistry:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.port = free_port()
-        self._child: Child | None = None
 
     @property
     def url(self) -> str:
@@ -47,23 +45,8 @@ class SchemaRegistry:
             *("-Dquarkus.http.host=127.0.0.1", f"-Dquarkus.http.port={self.port}"),
             *("-Dquarkus.http.access-log.enabled=false", "-jar", str(_program())),
         ]
-        self._child = Child("Schema Registry", command, log=self.directory / "registry.log")
-        try:
-            self._child.wait_until(self._answers, _START_SECONDS, "it answered")
-            self.ask("PUT", "config", {"compatibility": "BACKWARD"})
-        except BaseException:
-            self._child.kill()
-            raise
-
-    def stop(self) -> None:
-        """End the registry in order."""
-        if self._child is not None:
-            self._child.stop()
-
-    def kill(self) -> None:
-        """End the registry as a crash would."""
-        if self._child is not None:
-            self._child.kill()
+        registry = Child("Schema Registry", command, log=self.directory / "registry.log")
+        self.launch(registry, self._obeys, _START_SECONDS, "it answered")
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
         """What it answers to a request.
@@ -89,23 +72,12 @@ class SchemaRegistry:
         """The latest version of a subject."""
         return dict(self.ask("GET", f"subjects/{subject}/versions/latest"))
 
-    def _answers(self) -> bool:
+    def _obeys(self) -> bool:
         try:
-            return httpx.get(f"{self.url}/subjects", timeout=_ASK_SECONDS).is_success
-        except httpx.HTTPError:
+            self.ask("PUT", "config", {"compatibility": "BACKWARD"})
+        except (httpx.HTTPError, SetupError):
             return False
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.stop()
+        return True
 
 
 def _program() -> Path:

@@ -37,18 +37,25 @@ def test_what_is_empty_may_be_null() -> None:
 
 
 def test_objects_have_it_all() -> None:
-    lines = Lines("t", TEXT, TEXT, key="k", partition=1, is_json=True)
     found = records(
-        lines,
+        Lines("t", TEXT, TEXT, is_json=True),
         '{"value": {"id": 1.10}}',
         '{"key": null, "value": null, "partition": 0, "timestamp": 5, "headers": {"a": "x"}}',
         '{"key": [1], "value": "text", "topic": "u", "offset": 9, "timestamp_type": "CreateTime",'
         ' "headers": [{"key": "a", "value": null}, {"key": "a", "value": {"$base64": "/w=="}}]}',
     )
     assert found == [
-        NewRecord("t", b"k", b'{"id":1.10}', (), 1),
+        NewRecord("t", None, b'{"id":1.10}'),
         NewRecord("t", None, None, (("a", b"x"),), 0, 5),
-        NewRecord("t", b"[1]", b"text", (("a", None), ("a", b"\xff")), 1),
+        NewRecord("t", b"[1]", b"text", (("a", None), ("a", b"\xff"))),
+    ]
+
+
+def test_the_key_and_partition_of_all_win_over_those_of_an_object() -> None:
+    lines = Lines("t", TEXT, TEXT, key="k", headers=[("h", b"1")], partition=1, is_json=True)
+    assert records(lines, '{"key": "own", "value": 1, "partition": 0}', '{"value": 2}') == [
+        NewRecord("t", b"k", b"1", (("h", b"1"),), 1),
+        NewRecord("t", b"k", b"2", (("h", b"1"),), 1),
     ]
 
 

@@ -1,16 +1,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import cast
 
 import pytest
 
-from penstock.broker import goals
+from penstock.broker import goals, reset
 from penstock.broker.edges import Edges
 from penstock.broker.goals import Situation
-from penstock.broker.reset import Change
+from penstock.broker.groups import Groups
+from penstock.broker.reset import Change, Resets
 from penstock.broker.reset_files import from_csv, to_csv
 from penstock.data.record import TopicPartition
-from penstock.errors import BadRequestError
+from penstock.errors import BadRequestError, StorageError
+from penstock.kafka.clients import Admin
 from penstock.testing.fakes import ManualClock
 
 A, B = TopicPartition("a", 0), TopicPartition("a", 1)
@@ -76,6 +79,35 @@ def test_a_change_warns_where_it_is_not_what_was_asked_for() -> None:
     high = Change("g", "a", 0, 1, 9, Edges(5, 9), wanted=70)
     assert low.warning == "a-0: offset -3 is lower than the earliest one; 5 is used"
     assert high.warning == "a-0: offset 70 is higher than the latest one; 9 is used"
+
+
+class Committed:
+    """A group that has committed an offset in one partition."""
+
+    def offsets(self, group: str) -> dict[TopicPartition, int]:
+        return {A: 40}
+
+    def edges(self, topics: object) -> dict[TopicPartition, Edges]:
+        return {A: Edges(0, 100)}
+
+
+class Unreadable:
+    """The records may not be read by those who may move the offsets."""
+
+    def __init__(self, properties: object) -> None:
+        del properties
+
+    def of(self, spans: object, deadline: object) -> dict[TopicPartition, tuple[int, int]]:
+        raise StorageError("TopicAuthorizationFailedError")
+
+    def close(self) -> None: ...
+
+
+def test_times_that_can_not_be_had_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reset, "RecordTimes", Unreadable)
+    resets = Resets(cast("Admin", None), cast("Groups", Committed()), {}, seconds=1)
+    (change,) = resets.plan("g", goals.to_earliest, all_topics=True)
+    assert (change.new, change.first, change.last) == (0, None, None)
 
 
 def test_files_are_those_of_kafka() -> None:

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 import penstock
 from penstock.cli.main import app
+from penstock.cli.output import complain
 from penstock.cli.registry import SECTIONS, Entry
 
 
@@ -120,3 +121,8 @@ def test_plugins_are_listed_and_broken_ones_told(tmp_path: Path) -> None:
     assert result.returncode == 1
     assert f"Plugin sick ({folder / 'sick.py'}) can't be loaded: ZeroDivisionError" in result.stderr
     assert "insert_uuid.RecordInsertUuidKey" in result.stdout
+
+
+def test_errors_have_no_passwords(capsys: pytest.CaptureFixture[str]) -> None:
+    complain("nobody answers at https://ann:geheim@connect")
+    assert "https://ann:[hidden]@connect" in capsys.readouterr().err

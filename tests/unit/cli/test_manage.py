@@ -125,14 +125,35 @@ def test_applying(run: Run, file: Path, worker: Served) -> None:
     file.write_text(FILE.replace("state: paused", "state: stopped").replace("two", "three"))
     assert "updated idle and stopped" in run("apply", file).stdout
     file.write_text("connectors: []")
-    assert "deleted lines" in run("apply", file, "--prune").stdout
+    refused = run("apply", file, "--prune", status=1)
+    assert "Delete them? There is no terminal to ask on; give --yes" in refused.stderr
+    assert worker.client.connectors() == ["idle", "lines"]
+    assert "deleted lines" in run("apply", file, "--prune", "--yes").stdout
+
+
+def test_a_time_to_wait_needs_a_wait(run: Run, file: Path, worker: Served) -> None:
+    assert "it needs --wait" in run("apply", file, "--timeout", "10", status=1).stderr
+    assert worker.client.connectors() == []
+
+
+@pytest.mark.parametrize("command", ["plan", "apply"])
+def test_names_that_mean_nothing_end_with_1(
+    run: Run, file: Path, worker: Served, command: str
+) -> None:
+    found = run(command, file, "--only", "lines", "--only", "jdbc_*", "--only", "x", status=1)
+    told = "--only jdbc_* or x: no connector of the files is so named"
+    assert found.stderr == f"penstock: {told}\n"
+    assert worker.client.connectors() == []
+    file.write_text("connectors: []")
+    found = run(command, file, "--only", "x", "--prune", status=1)
+    assert "no connector of the files, or of the project default, is so named" in found.stderr
 
 
 def test_a_change_that_fails_ends_with_1(run: Run, file: Path, worker: Served) -> None:
     run("apply", file)
     file.write_text(FILE.replace("idle", "new"))
     worker.bench.configs.put_connector = _refused  # type: ignore[method-assign]
-    found = run("apply", file, "--prune", status=1)
+    found = run("apply", file, "--prune", "--yes", status=1)
     assert "failed to create new: " in found.stderr
     assert "not tried, because others failed: idle" in found.stderr
     assert "Applied: 1 failed, 1 not tried." in found.stdout
@@ -143,11 +164,16 @@ def _refused(*given: object, **named: object) -> None:
 
 
 def test_waiting_tells_what_failed(run: Run, file: Path, worker: Served) -> None:
-    worker.bench.worker.failing["lines"] = "Traceback\n" + "at\n" * 30 + "no such file"
+    trace = "x.ConnectError: no such file, see http://u:geheim@h\n" + "\tat x.Y\n" * 30
+    worker.bench.worker.failing["lines"] = trace
     found = run("apply", file, "--wait", "--timeout", "4", status=1)
-    assert "lines: the connector has failed\n    …\n" in found.stderr
-    assert "no such file" in found.stderr
-    assert found.stderr.count("at\n") < 15
+    assert found.stderr.splitlines() == [
+        "lines: the connector has failed",
+        "    x.ConnectError: no such file, see http://u:[hidden]@h",
+        "        at x.Y",
+        "        at x.Y",
+        "    … 28 more lines: penstock describe lines --trace",
+    ]
     assert "1 of 2 are in the state they should have." in found.stdout
 
 
@@ -188,5 +214,9 @@ def test_exporting(run: Run, file: Path, tmp_path: Path) -> None:
     assert list(yaml.safe_load(target.read_text())["connectors"][0]) == ["name", "config"]
     found = run("export", "--file", target, "--output-dir", tmp_path, status=1)
     assert "give --output-dir or --file, not both" in found.stderr
-    assert "no connector is named none" in run("export", "none", status=1).stderr
+    found = run("export", "lines", "none", "x*", status=1)
+    assert "no connector is named none or x*; nothing was written" in found.stderr
+    assert found.stdout == ""
+    found = run("export", "--force", status=1)
+    assert "--force replaces files: give --output-dir or --file" in found.stderr
     assert "can't be written" in run("export", "--file", tmp_path / "no" / "x", status=1).stderr

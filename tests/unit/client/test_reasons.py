@@ -4,7 +4,7 @@ import traceback
 
 import pytest
 
-from penstock.client.waiting import reason
+from penstock.client.waiting import Verdict, reason
 
 
 def _python() -> str:
@@ -34,3 +34,9 @@ def test_the_reason(trace: str | None, lines: list[str]) -> None:
 
 def test_a_real_trace_of_python() -> None:
     assert reason(_python()) == ["RuntimeError: no disk"]
+
+
+def test_a_verdict_tells_no_passwords() -> None:
+    trace = "x.SqlError: jdbc:x://u:geheim@h?password=geheim refused it\n\tat a"
+    told = "it failed: x.SqlError: jdbc:x://u:[hidden]@h?password=[hidden] refused it"
+    assert Verdict("it failed", trace).told == told

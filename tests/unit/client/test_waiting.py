@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from penstock.client import Client, Expanded
+from penstock.client import Client, Expanded, ServerError
 from penstock.client.waiting import (
     GOALS,
     SETTLE_SECONDS,
@@ -14,7 +14,7 @@ from penstock.client.waiting import (
     arrivals,
     lasting,
 )
-from penstock.errors import NotFoundError, SetupError
+from penstock.errors import NotFoundError, PenstockError, SetupError
 from penstock.testing.fakes import ManualClock
 from penstock.wire.models import ConnectorInfo, ConnectorStatus, StateInfo, TaskRef
 
@@ -138,13 +138,18 @@ def test_what_is_not_there_for_sure_when_time_is_out_is_late() -> None:
     assert "not within 1 s" in verdict.error
 
 
-def test_a_worker_that_is_away_for_a_moment_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "error", [SetupError("no Connect worker answers"), ServerError("a gateway says 503", 503)]
+)
+def test_a_worker_that_is_away_for_a_moment_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch, error: PenstockError
+) -> None:
     clock = ManualClock()
     status = History.status
 
     def away_first(self: History, name: str) -> ConnectorStatus:
         if clock.now() < 1:
-            raise SetupError("no Connect worker answers")
+            raise error
         return status(self, name)
 
     monkeypatch.setattr(History, "status", away_first)

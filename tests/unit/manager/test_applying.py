@@ -39,6 +39,19 @@ def results(report: manager.Report) -> dict[str, str]:
     return {each.change.name: str(each.result) for each in report.outcomes}
 
 
+def test_the_class_that_a_connector_has_says_what_is_a_secret(
+    worker: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def plugin_config(client: Client, plugin: str) -> list[dict[str, str]]:
+        return [{"name": "odd", "type": "PASSWORD" if plugin == VAULT_CLASS else "STRING"}]
+
+    monkeypatch.setattr(Client, "plugin_config", plugin_config)
+    worker.client.create("v", {**VAULT, "odd": "geheim"})
+    plan = planned(worker, Connector("v", {**SOURCE, "odd": "geheimer"}))
+    assert "odd" in str(plan.to_json())
+    assert "geheim" not in str(plan.to_json())
+
+
 def test_a_whole_life(worker: Served) -> None:
     first = (Connector("in", SOURCE), Connector("out", SINK, "paused"))
     plan = planned(worker, *first)

@@ -21,7 +21,7 @@ from penstock.manager import (
     Wanted,
     compare,
 )
-from penstock.manager.secrets import SecretKeys, without_passwords
+from penstock.manager.secrets import SecretKeys
 
 SOURCE = {"connector.class": "X", "topic": "t"}
 SINK = {"connector.class": "Y", "topics": "t"}
@@ -177,7 +177,7 @@ def test_secrets_are_not_shown() -> None:
     old = {**SOURCE, **MINE, "connection.password": "one", "odd": "two", "a.secret": "${env:X}"}
     new = {**SOURCE, "connection.password": "three", "odd": "four", "a.secret": "five"}
     new |= {"connection.url": "jdbc:mysql://u:six@host/db?user=u&password=seven&a=b"}
-    found = Cluster({"a": Running("a", old)}, SecretKeys({"X": {"odd": True}}))
+    found = Cluster({"a": Running("a", old)}, SecretKeys({"X": {"odd"}}))
     change = one(compare(wanted(Connector("a", new)), found))
     assert change.keys == (
         KeyChange("a.secret", "${env:X}", "[hidden]"),
@@ -190,10 +190,55 @@ def test_secrets_are_not_shown() -> None:
     assert not any(word in str(change.to_json()) for word in ("two", "three", "four", "five"))
 
 
-def test_a_key_that_a_plugin_declares_as_something_else_is_no_secret() -> None:
-    keys = SecretKeys({"X": {"token.path": False}})
-    assert keys.shown("token.path", "/run/t", SOURCE) == "/run/t"
-    assert keys.shown("other.token.path", "/run/t", SOURCE) == "[hidden]"
+def test_the_classes_before_and_after_say_what_is_a_secret() -> None:
+    """A key that only one of the two declares as a password is one in both."""
+    keys = SecretKeys({"X": {"old.odd"}, "Z": {"new.odd"}})
+    old = {**SOURCE, **MINE, "old.odd": "one", "new.odd": "two"}
+    new = {"connector.class": "Z", "topic": "t", "old.odd": "three", "new.odd": "four"}
+    found = Cluster({"a": Running("a", old)}, keys)
+    change = one(compare(wanted(Connector("a", new)), found))
+    assert change.keys[1:] == (
+        KeyChange("new.odd", "[hidden]", "[hidden]"),
+        KeyChange("old.odd", "[hidden]", "[hidden]"),
+    )
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "connection.password",
+        "sasl.jaas.config",
+        "client_secret",
+        "auth.token",
+        "api-key",
+        "aws.secret.access.key",
+        "gcs.credentials.json",
+        "ssl.keystore.key",
+        "basic.auth.user.info",
+    ],
+)
+def test_what_sounds_secret_is_one_whatever_a_plugin_declares(key: str) -> None:
+    assert SecretKeys({"X": set()}).shown(key, "x", SOURCE) == "[hidden]"
+
+
+def test_what_is_said_of_a_secret_does_not_have_it() -> None:
+    keys = SecretKeys({"X": {"odd"}})
+    config = {**SOURCE, "odd": "geheim", "my.token": "${env:X}"}
+    assert keys.told("odd", "geheim is too short", config) == "[hidden] is too short"
+    assert keys.told("topic", "t is not at http://u:geheim@h", config) == (
+        "t is not at http://u:[hidden]@h"
+    )
+    assert keys.told("my.token", "${env:X} is not set", config) == "${env:X} is not set"
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["token.path", "sasl.oauthbearer.token.endpoint.url", "credentials.provider.class",
+     "analyzer.tokenizer", "key.converter", "delegation.token.expiry.time.ms"],
+)  # fmt: skip
+def test_what_is_about_a_secret_is_none_unless_a_plugin_says_so(key: str) -> None:
+    assert SecretKeys().shown(key, "x", SOURCE) == "x"
+    assert SecretKeys({"X": {key}}).shown(key, "x", SOURCE) == "[hidden]"
 
 
 @pytest.mark.parametrize(
@@ -248,10 +293,3 @@ def test_a_plan_as_json() -> None:
             }
         ],
     }  # fmt: skip
-
-
-def test_passwords_in_addresses() -> None:
-    assert without_passwords("http://a:b@c/d and x://y") == "http://a:[hidden]@c/d and x://y"
-    assert without_passwords("jdbc:sqlserver://h;Password=p;x=y") == (
-        "jdbc:sqlserver://h;Password=[hidden];x=y"
-    )

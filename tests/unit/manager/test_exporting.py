@@ -66,6 +66,25 @@ def test_files_of_a_cluster_plan_as_unchanged(full: Served, tmp_path: Path, form
     assert {key: wanted["lines"].config[key] for key in ODD} == ODD
 
 
+@pytest.mark.parametrize("form", [SecretForm.HIDDEN, SecretForm.ENV])
+def test_passwords_in_addresses_are_secrets(
+    worker: Served, tmp_path: Path, form: SecretForm
+) -> None:
+    url = "jdbc:mysql://u:geheim@h/db?password=geheim"
+    config = {**SOURCE, "where": url, "plain": "jdbc:mysql://h:3306/db?user=u"}
+    worker.client.create("a", config)
+    found = manager.export(worker.client, secrets=form)
+    assert found.secrets == [("a", "where")]
+    assert found.documents["a"]["config"]["plain"] == config["plain"]
+    text = write_text(found, Format.YAML)
+    assert "geheim" not in text
+    file = tmp_path / "a.yaml"
+    file.write_text(text)
+    plan = manager.plan(worker.client, manager.load(file))
+    assert len(plan.pending) == (1 if form is SecretForm.ENV else 0)
+    assert "geheim" not in str(plan.to_json())
+
+
 def test_patterns_and_secrets(full: Served) -> None:
     found = manager.export(full.client, ["v*", "lin*"], SecretForm.ENV)
     assert list(found.documents) == ["lines", "vault"]

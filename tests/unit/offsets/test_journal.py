@@ -9,7 +9,7 @@ import pytest
 
 from penstock.errors import StorageError
 from penstock.offsets import Entry, Journal, Move
-from penstock.offsets.journal import state_home
+from penstock.offsets.state_files import state_home
 
 URL = "http://ops:secret@connect:8083"
 MOVE = Move({"query": "query"}, {"incrementing": 5}, None)
@@ -27,6 +27,8 @@ def test_changes_are_remembered_and_undone_one_after_the_other(tmp_path: Path) -
     journal.drop(URL, "a", first)
     assert journal.last(URL, "a") is None
     assert journal.entries(URL, "a") == [Entry(2, "reset", [MOVE.back()], undone=3)]
+    journal.add(URL, "a", Entry(4, "set", [MOVE], cluster_id="kafka-1"))
+    assert journal.entries(URL, "a")[-1].cluster_id == "kafka-1"
     assert journal.entries(URL, "b") == []
     assert journal.entries("http://connect:8084", "a") == []
 
@@ -63,3 +65,13 @@ def test_what_can_not_be_read_or_written_is_told(tmp_path: Path) -> None:
 def test_where_state_is_kept(tmp_path: Path) -> None:
     assert state_home({"XDG_STATE_HOME": str(tmp_path)}) == tmp_path / "penstock"
     assert state_home({}) == Path.home() / ".local" / "state" / "penstock"
+
+
+def test_names_of_any_length_and_kind_have_a_file(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    names = ["n" * 400, "n" * 401, "../../etc/passwd", "ñandú/ポンプ"]
+    for name in names:
+        journal.add(URL, name, Entry(1, "set", [MOVE]))
+    assert len({journal.file(URL, name) for name in names}) == len(names)
+    assert all(journal.entries(URL, name) for name in names)
+    assert all(file.parent == tmp_path / "offsets" for file in tmp_path.rglob("*.json"))

@@ -72,6 +72,14 @@ def test_the_last_counts_and_the_history_is_bounded() -> None:
     assert found.begins == 1_000
 
 
+def test_keys_of_others_are_not_kept() -> None:
+    keys = Keys({"jdbc_src_1"})
+    for number in range(10):
+        assert keys.find(b'["other-%d",{}]' % number) is None
+        assert keys.find(COMPACT) is keys.find(COMPACT)
+    assert list(keys._known) == [COMPACT]
+
+
 def test_the_same_partition_in_other_bytes_and_places() -> None:
     # A note with a space in it was used, and the wrong partition.
     found = trail(stored({"n": 1}, 1), stored({"n": 2}, 2, key=SPACED, partition=1))

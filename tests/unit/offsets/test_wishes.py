@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +13,7 @@ from penstock.data.record import TopicPartition
 from penstock.errors import BadRequestError
 from penstock.offsets import Held, Kind, Move, Place, put_back, reset, rewind, set_sink, set_source
 from penstock.offsets.models import sink_map
+from penstock.offsets.texts import compact
 from penstock.offsets.topic import Stored, Trail
 from penstock.offsets.wishes import Situation
 
@@ -159,11 +161,46 @@ def test_other_sources_go_by_what_was_stored_then() -> None:
         rewind(5_000)(source(held, kafka=KnownKafka(trails=[trail(None, known=False)])))
     with pytest.raises(BadRequestError, match="holds no offset"):
         rewind(5_000)(source(held, kafka=KnownKafka()))
+    with pytest.raises(BadRequestError, match="`penstock offsets show lines --history 20`"):
+        rewind(5_000)(source(held, kafka=KnownKafka()))
     with pytest.raises(BadRequestError, match="--bootstrap-server"):
         rewind(5_000)(source(held))
     # To the start needs no history.
     (move,) = rewind(None)(source(held))
     assert move.after is None
+
+
+@pytest.mark.parametrize(
+    ("now", "then", "after"),
+    [
+        ({"n": 14, "file": "a"}, {"n": 4, "file": "a"}, {"n": 4, "file": "a"}),
+        ({"n": 14, "m": 2}, {"n": 4, "m": 1}, {"n": 4, "m": 1}),
+        # It was set, or reset, since: it is not as far as that.
+        ({"n": 14}, {"n": 1000}, {"n": 14}),
+        ({"n": 14, "file": "a"}, {"n": 15, "file": "a"}, {"n": 14, "file": "a"}),
+    ],
+)
+def test_by_history_a_source_goes_back_and_never_forward(now: Any, then: Any, after: Any) -> None:
+    (move,) = rewind(5_000)(source(Held(FILE, now), kafka=KnownKafka(trails=[trail(then)])))
+    assert move.after == after
+
+
+@pytest.mark.parametrize(
+    ("now", "then", "fields"),
+    [
+        ({"n": 14, "file": "b"}, {"n": 900, "file": "a"}, "file, n"),
+        ({"n": 14, "file": "a"}, {"n": 4, "file": "b"}, "file, n"),
+        ({"n": 14, "line": 3}, {"n": 4, "line": 7}, "line, n"),
+        ({"n": 14, "snapshot": True}, {"n": 4}, "n, snapshot"),
+        ({"token": "a"}, {"token": "b"}, "token"),
+    ],
+)
+def test_what_may_lie_ahead_is_refused(now: Any, then: Any, fields: str) -> None:
+    advice = (
+        f"""penstock offsets set lines --partition '{compact(FILE)}' --offset '{compact(then)}'"""
+    )
+    with pytest.raises(BadRequestError, match=f"differ in {fields}.*{re.escape(advice)}"):
+        rewind(5_000)(source(Held(FILE, now), kafka=KnownKafka(trails=[trail(then)])))
 
 
 def test_put_back() -> None:

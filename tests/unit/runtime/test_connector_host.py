@@ -102,10 +102,10 @@ def test_an_error_found_later_fails_it(hosted: Hosted) -> None:
 
 
 def test_a_failed_start_is_a_state(hosted: Hosted) -> None:
-    hosted.connector.error = ConfigError("no such database")
+    hosted.connector.error = ConfigError("no such database at mysql://ann:geheim@db")
     hosted.host.start(TargetState.STARTED)
     hosted.notes.await_states("db", State.FAILED)
-    assert "no such database" in (hosted.notes.traces["db"] or "")
+    assert "no such database at mysql://ann:[hidden]@db" in (hosted.notes.traces["db"] or "")
     assert hosted.sent == 0
 
 

@@ -130,7 +130,7 @@ def test_a_start_that_may_work_later_is_repeated(task: Task) -> None:
 
 
 def test_any_other_error_fails_the_task_with_its_trace(task: Task) -> None:
-    cause = ValueError("not a number")
+    cause = ValueError("not a number: jdbc:mysql://ann:geheim@db/shop")
     error = DataError("record orders-0, offset 7")
     error.__cause__ = cause
     task.work.failures["step"] = [error]
@@ -138,7 +138,7 @@ def test_any_other_error_fails_the_task_with_its_trace(task: Task) -> None:
     task.notes.await_states(str(TASK), State.RUNNING, State.FAILED)
     trace = task.notes.traces[str(TASK)] or ""
     assert "record orders-0, offset 7" in trace
-    assert "ValueError: not a number" in trace
+    assert "ValueError: not a number: jdbc:mysql://ann:[hidden]@db/shop" in trace
     assert task.work.closed.wait(5)
     assert task.work.count("step") == 1  # it does not start again by itself
     assert task.work.count("recover") == 0

@@ -13,7 +13,7 @@ from penstock.cli.shown import Output, OutputOption, show
 from penstock.cli.target import Connect, ContextName, Target
 
 if TYPE_CHECKING:
-    from penstock.client import Client, KeyCheck
+    from penstock.client import Client
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -61,8 +61,7 @@ def _checked(client: Client, given: Given) -> Iterator[dict[str, Any]]:
     from penstock.manager.secrets import SecretKeys
 
     checked = client.validate(given.plugin, given.config)
-    declared = {key.name: _type(key) == "PASSWORD" for key in checked.keys if key.definition}
-    secrets = SecretKeys({given.plugin: declared})
+    secrets = SecretKeys.of(given.plugin, checked)
     for key in checked.keys:
         shown = secrets.shown(key.name, key.value or "", given.config)
         definition = key.definition or {}
@@ -74,12 +73,8 @@ def _checked(client: Client, given: Given) -> Iterator[dict[str, Any]]:
             "default": definition.get("default_value"),
             "type": definition.get("type"),
             "importance": definition.get("importance"),
-            "errors": list(key.errors),
+            "errors": [secrets.told(key.name, error, given.config) for error in key.errors],
         }
-
-
-def _type(key: KeyCheck) -> str:
-    return str((key.definition or {}).get("type", ""))
 
 
 def _for_people(row: dict[str, Any]) -> dict[str, Any]:

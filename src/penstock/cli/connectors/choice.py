@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, NoReturn
 
 import typer
 
+from penstock.cli import confirmation
 from penstock.cli.completion import connector_names
-from penstock.cli.output import err
-from penstock.errors import ConfigError, NotFoundError
+from penstock.cli.output import complain, err
 
 if TYPE_CHECKING:
     from penstock.client import Client
@@ -40,10 +39,15 @@ class Chosen:
     missing: Sequence[tuple[str, str]] = ()
     by_pattern: bool = False
 
-    def check(self) -> None:
-        """Raises NotFoundError if something is missing."""
-        if self.missing:
-            raise NotFoundError("; ".join(told for _, told in self.missing))
+    def complain(self) -> None:
+        """Tell what is missing."""
+        for _, told in self.missing:
+            complain(told)
+
+    def finish(self) -> NoReturn:
+        """Tell what is missing, and end the command: 0 if nothing is, else 1."""
+        self.complain()
+        raise typer.Exit(1 if self.missing else 0)
 
 
 def choose(client: Client, wanted: Sequence[str], known: Collection[str] | None = None) -> Chosen:
@@ -78,13 +82,7 @@ def confirm(question: str, chosen: Chosen, *, yes: bool) -> None:
         err.print(f"  {name}", markup=False)
     if len(chosen.names) > _SHOWN:
         err.print(f"  … and {len(chosen.names) - _SHOWN} more", markup=False)
-    if not _is_terminal():
-        raise ConfigError(f"{question} There is no terminal to answer on; give --yes")
-    typer.confirm(question, abort=True, err=True)
-
-
-def _is_terminal() -> bool:
-    return sys.stdin.isatty()
+    confirmation.confirm(question)
 
 
 def _missing(text: str, known: int, url: str, *, wild: bool) -> str:

@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from penstock.cli.connectors.first_offsets import create_at, first_offsets
 from penstock.cli.connectors.given import Given, given_connectors
 from penstock.cli.connectors.results import Results
-from penstock.cli.connectors.waiting import Timeout, Wait
 from penstock.cli.shown import Output, OutputOption
 from penstock.cli.target import Connect, ContextName, Target
-from penstock.errors import ConfigError
+from penstock.cli.waiting import Timeout, Wait, patience
+from penstock.wire.states import Wanted
 
 if TYPE_CHECKING:
     from penstock.client import Client
+    from penstock.wire.models import OffsetEntry
 
 app = typer.Typer(rich_markup_mode=None)
-
-
-class Wanted(StrEnum):
-    """States that a connector can be created in."""
-
-    RUNNING = "running"
-    PAUSED = "paused"
-    STOPPED = "stopped"
 
 
 @app.command()
@@ -40,13 +34,20 @@ def create(
         ),
     ],
     state: Annotated[
-        Wanted | None, typer.Option(help="Its first state; wins over that in a file.")
+        Wanted | None, typer.Option(help="Its state; wins over that in a file.")
     ] = None,
     replace: Annotated[
         bool, typer.Option("--replace", help="If there is one of this name, give it this config.")
     ] = False,
+    offsets: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Where it starts: JSON as of GET /connectors/NAME/offsets. For one that is new.",
+        ),
+    ] = None,
     wait: Wait = False,
-    timeout: Timeout = 60.0,
+    timeout: Timeout = None,
     connect: Connect = None,
     context: ContextName = None,
     output: OutputOption = Output.TABLE,
@@ -60,26 +61,31 @@ def create(
     penstock create *.json --state paused
     penstock create orders-sink.json --replace --wait
     penstock create lines connector.class=FileStreamSource file=/tmp/in.txt topic=lines
+    penstock create orders-sink.json --offsets offsets.json
     cat orders-sink.json | penstock create -
     """
+    seconds = patience(timeout, wait=wait)
     connectors = {each.name: each for each in given_connectors(given)}
-    wanted = {name: state or _state(each) for name, each in connectors.items()}
+    first = first_offsets(offsets, connectors, replace=replace)
     results = Results(output, "created or replaced" if replace else "created")
     with Target.of(connect, context).client() as client:
         known = _states(client) if replace else {}
+        wanted = {
+            name: state or (each.target if name in known else each.initial)
+            for name, each in connectors.items()
+        }
         told: dict[str, str] = {}
 
         def make(name: str) -> None:
-            put = _replace if name in known else _create
-            told[name] = put(client, connectors[name], wanted[name])
+            told[name] = _put(client, connectors[name], wanted[name], first, new=name not in known)
 
         made = results.attempt(list(connectors), make)
-        if not wait:
+        if seconds is None:
             for name in made:
                 results.ok(name, told[name])
             results.finish()
         goals = {name: wanted[name] or known.get(name, Wanted.RUNNING) for name in made}
-        for name, error in _arrivals(client, goals, known, timeout):
+        for name, error in _arrivals(client, goals, known, seconds):
             if error:
                 results.fail(name, f"{told[name]}, but {error}")
             else:
@@ -106,31 +112,32 @@ def _arrivals(
         yield name, found.told
 
 
-def _state(given: Given) -> Wanted | None:
-    """The state that a file asks for."""
-    if given.state is None:
-        return None
-    try:
-        return Wanted(given.state.lower())
-    except ValueError:
-        allowed = ", ".join(Wanted)
-        raise ConfigError(
-            f"{given.where}: initial_state is {given.state}; it must be one of {allowed}"
-        ) from None
-
-
-def _create(client: Client, given: Given, state: Wanted | None) -> str:
-    client.create(given.name, given.config, state and state.value.upper())
-    return "created"
-
-
-def _replace(client: Client, given: Given, state: Wanted | None) -> str:
+def _put(
+    client: Client,
+    given: Given,
+    state: Wanted | None,
+    offsets: tuple[OffsetEntry, ...],
+    *,
+    new: bool,
+) -> str:
+    """Create or replace it; what was done."""
+    if new and not offsets:
+        client.create(given.name, given.config, state and state.value.upper())
+        return "created"
+    if new:
+        create_at(client, given, offsets)
+        _set_state(client, given.name, state or Wanted.RUNNING)
+        return "created with offsets"
     client.put_config(given.name, given.config)
+    if state is not None:
+        _set_state(client, given.name, state)
+    return "replaced"
+
+
+def _set_state(client: Client, name: str, state: Wanted) -> None:
     verbs: dict[Wanted, Callable[[str], None]] = {
         Wanted.RUNNING: client.resume,
         Wanted.PAUSED: client.pause,
         Wanted.STOPPED: client.stop,
     }
-    if state is not None:
-        verbs[state](given.name)
-    return "replaced"
+    verbs[state](name)

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 import typer
 
 from penstock.cli.connectors.choice import Names, choose
-from penstock.cli.connectors.secrets import known_secrets
-from penstock.cli.output import complain, out, say
+from penstock.cli.output import out, say
 from penstock.cli.shown import Output, OutputOption, show_document
 from penstock.cli.target import Connect, ContextName, Target
 from penstock.errors import NotFoundError
 
 if TYPE_CHECKING:
     from penstock.client import Client
-    from penstock.wire.models import StateInfo
+    from penstock.manager.secrets import SecretKeys
+    from penstock.wire.models import ConnectorInfo, StateInfo
 
 T = TypeVar("T")
 
@@ -44,9 +44,13 @@ def describe(
     penstock describe 'jdbc_*' --trace
     penstock describe orders-sink -o yaml
     """
+    from penstock.manager.cluster import read_secrets
+
     with Target.of(connect, context).client() as client:
         chosen = choose(client, names)
-        found = [_details(client, name) for name in chosen.names]
+        infos = [client.connector(name) for name in chosen.names]
+        secrets = read_secrets(client, [each.config.get("connector.class", "") for each in infos])
+        found = [_details(client, info, secrets) for info in infos]
     if output is not Output.TABLE:
         show_document(found, output)
     else:
@@ -54,15 +58,12 @@ def describe(
             if number:
                 say("")
             _show(each, trace=trace)
-    for _, told in chosen.missing:
-        complain(told)
-    raise typer.Exit(1 if chosen.missing else 0)
+    chosen.finish()
 
 
-def _details(client: Client, name: str) -> dict[str, Any]:
-    info = client.connector(name)
+def _details(client: Client, info: ConnectorInfo, secrets: SecretKeys) -> dict[str, Any]:
+    name = info.name
     status = _or_none(lambda: client.status(name))
-    secrets = known_secrets(client, info.config)
     offsets = _or_none(lambda: client.offsets(name))
     return {
         "name": name,
@@ -80,7 +81,7 @@ def _details(client: Client, name: str) -> dict[str, Any]:
 
 
 def _part(state: StateInfo) -> dict[str, Any]:
-    from penstock.manager.secrets import without_passwords
+    from penstock.config.redaction import without_passwords
 
     return replace(state, trace=without_passwords(state.trace or "") or None).to_json()
 

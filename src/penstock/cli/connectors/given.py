@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from penstock.cli.pairs import pairs
 from penstock.config.properties import parse_connector
 from penstock.errors import ConfigError
+from penstock.wire.states import Wanted
 
 if TYPE_CHECKING:
     from penstock.manager import Origin
@@ -21,12 +22,16 @@ STDIN: Final = "-"
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A connector to be created or checked; `origin` is its place in a file."""
+    """A connector to be created or checked; `origin` is its place in a file.
+
+    It is created in the state `initial`; `target` is the one for a connector that is there already.
+    """
 
     name: str
     config: Mapping[str, str]
-    state: str | None
     source: str
+    initial: Wanted | None = None
+    target: Wanted | None = None
     origin: Origin | None = None
 
     @property
@@ -55,7 +60,7 @@ def given_connectors(arguments: Sequence[str]) -> list[Given]:
     """
     name, *settings = arguments
     if settings and "=" in settings[0] and not Path(name).exists():
-        return [Given(name, {"name": name, **pairs(settings, name)}, None, "the command line")]
+        return [Given(name, {"name": name, **pairs(settings, name)}, "the command line")]
     files = [argument for argument in arguments if argument != STDIN]
     found = list(_from_files(files)) if files else []
     if len(files) < len(arguments):
@@ -72,11 +77,21 @@ def _from_files(paths: Sequence[str]) -> Iterator[Given]:
 
     for each in load(paths).values():
         source = "" if each.origin is None else str(each.origin.file)
-        state = None if each.state is None else str(each.state)
-        yield Given(each.name, {**each.config, "name": each.name}, state, source, each.origin)
+        config = {**each.config, "name": each.name}
+        yield Given(each.name, config, source, each.initial, each.target, each.origin)
 
 
 def _from_stdin() -> Given:
     source = "standard input"
     found = parse_connector(sys.stdin.read(), Path(source))
-    return Given(found.name, found.config, found.initial_state, source)
+    return Given(found.name, found.config, source, _state(found.initial_state, source))
+
+
+def _state(text: str | None, source: str) -> Wanted | None:
+    try:
+        return None if text is None else Wanted(text.lower())
+    except ValueError:
+        allowed = ", ".join(Wanted)
+        raise ConfigError(
+            f"{source}: initial_state is {text}; it must be one of {allowed}"
+        ) from None

@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from penstock.cli.completion import connector_names
-from penstock.cli.connectors.choice import choose
-from penstock.cli.output import out, say
-from penstock.cli.shown import Output, OutputOption, show, table_of
+from penstock.cli.connectors.choice import Chosen, choose
+from penstock.cli.connectors.listed import Listing, Row, watch
+from penstock.cli.shown import Output, OutputOption
 from penstock.cli.target import Connect, ContextName, Target
-from penstock.errors import ConfigError, NotFoundError, SetupError
+from penstock.errors import ConfigError
 
 if TYPE_CHECKING:
     from penstock.client import Client, Expanded
 
 app = typer.Typer(rich_markup_mode=None)
 
-Row = Mapping[str, Any]
-
-_COLUMNS: Final = ("name", "type", "state", "tasks", "worker", "class")
 _UNKNOWN: Final = "UNKNOWN"
-_STYLES: Final = {"FAILED": "red", "PAUSED": "yellow", "STOPPED": "dim"}
 
 
 class State(StrEnum):
@@ -59,7 +54,7 @@ def get(
     state: Annotated[
         State | None, typer.Option(help="Only those that are, or have a task, in this state.")
     ] = None,
-    watch: Annotated[bool, typer.Option("--watch", "-w", help="Again and again.")] = False,
+    again: Annotated[bool, typer.Option("--watch", "-w", help="Again and again.")] = False,
     interval: Annotated[float, typer.Option(min=0.1, help="Seconds between, with --watch.")] = 2.0,
     connect: Connect = None,
     context: ContextName = None,
@@ -82,16 +77,20 @@ def get(
         raise ConfigError("--failed and --state exclude each other; --failed is --state failed")
     wanted = "failed" if failed else state and state.value
 
-    def ask(client: Client) -> list[Row]:
-        if kind is not None:
-            return _only(kind(client), patterns)
-        return _connectors(client, patterns, wanted)
-
+    if again and output is not Output.TABLE:
+        raise ConfigError("--watch shows a table; for scripts, call again without it")
     with Target.of(connect, context).client() as client:
-        if watch:
-            _watch(lambda: ask(client), interval, output)
-        else:
-            _tell(ask(client), output, "there are no such connectors" if wanted else "none")
+
+        def ask() -> Listing:
+            if kind is not None:
+                return _only(kind(client), patterns)
+            return _connectors(client, patterns, wanted)
+
+        if again:
+            watch(ask, interval)
+        found = ask()
+    found.show(output, "there are no such connectors" if wanted else "none")
+    found.finish()
 
 
 def _kind(names: Sequence[str]) -> tuple[Callable[[Client], list[Row]] | None, Sequence[str]]:
@@ -102,16 +101,14 @@ def _kind(names: Sequence[str]) -> tuple[Callable[[Client], list[Row]] | None, S
     return None, names
 
 
-def _connectors(client: Client, patterns: Sequence[str], wanted: str | None) -> list[Row]:
+def _connectors(client: Client, patterns: Sequence[str], wanted: str | None) -> Listing:
     found = client.expanded()
-    if patterns:
-        chosen = choose(client, patterns, found)
-        chosen.check()
-        found = {name: found[name] for name in chosen.names}
-    rows = [_connector(name, each) for name, each in found.items()]
+    chosen = choose(client, patterns, found) if patterns else Chosen(list(found))
+    rows = [_connector(name, found[name]) for name in chosen.names]
     if wanted:
         rows = [row for row in rows if wanted.upper() in _states(row)]
-    return sorted(rows, key=lambda row: ("FAILED" not in _states(row), row["name"]))
+    rows.sort(key=lambda row: ("FAILED" not in _states(row), row["name"]))
+    return Listing(rows, [told for _, told in chosen.missing])
 
 
 def _connector(name: str, found: Expanded) -> Row:
@@ -161,65 +158,14 @@ _KINDS: Final[Mapping[str, Callable[[Client], list[Row]]]] = {
 }
 
 
-def _only(rows: Sequence[Row], patterns: Sequence[str]) -> list[Row]:
+def _only(rows: Sequence[Row], patterns: Sequence[str]) -> Listing:
     if not patterns:
-        return list(rows)
+        return Listing(rows)
     found = [row for row in rows if any(_fits(row["name"], each) for each in patterns)]
-    if not found:
-        raise NotFoundError(f"nothing matches {', '.join(patterns)}")
-    return found
+    missing = [each for each in patterns if not any(_fits(row["name"], each) for row in found)]
+    return Listing(found, [f"nothing matches {each}" for each in missing])
 
 
 def _fits(name: str, pattern: str) -> bool:
     """Classes may be given by their last part, as in a config."""
     return fnmatchcase(name, pattern) or fnmatchcase(name.rpartition(".")[2], pattern)
-
-
-def _tell(rows: Sequence[Row], output: Output, none: str) -> None:
-    if output is not Output.TABLE:
-        show(rows, output)
-    elif not rows:
-        say(f"({none})")
-    else:
-        show([_for_people(row) for row in rows], output, style=_style)
-
-
-def _for_people(row: Row) -> Row:
-    if not isinstance(row.get("tasks"), Mapping):
-        return row
-    tasks = row["tasks"]
-    failed = f" ({tasks['failed']} failed)" if tasks.get("failed") else ""
-    return {
-        **row,
-        "tasks": f"{tasks.get('running', 0)}/{tasks['total']}{failed}",
-        "class": row["class"].rpartition(".")[2],
-    }
-
-
-def _style(row: Row) -> str:
-    if "failed" in str(row.get("tasks", "")):
-        return _STYLES["FAILED"]
-    return _STYLES.get(row.get("state", ""), "")
-
-
-def _watch(ask: Callable[[], list[Row]], interval: float, output: Output) -> None:
-    """Until Ctrl-C: on a terminal in place, else one table after another."""
-    if output is not Output.TABLE:
-        raise ConfigError("--watch shows a table; for scripts, call again without it")
-    if not out.is_terminal:
-        while True:
-            _tell(ask(), output, "none")
-            time.sleep(interval)
-    from rich.live import Live
-    from rich.text import Text
-
-    with Live(console=out, auto_refresh=False) as live:
-        while True:
-            try:
-                shown = table_of([_for_people(row) for row in ask()], style=_style)
-            except SetupError as error:
-                # A worker that restarts: whoever watches wants to see it come back.
-                live.update(Text(f"{error}; trying again"), refresh=True)
-            else:
-                live.update(shown, refresh=True)
-            time.sleep(interval)

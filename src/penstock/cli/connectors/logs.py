@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 
 import typer
 
@@ -14,7 +14,7 @@ from penstock.cli.output import complain, out, say
 from penstock.cli.shown import Output, OutputOption, show_document
 from penstock.cli.target import Connect, ContextName, Target
 from penstock.clock import SystemClock
-from penstock.errors import BadRequestError, ConfigError, NotFoundError, SetupError
+from penstock.errors import BadRequestError, ConfigError, NotFoundError, PenstockError
 from penstock.times import duration_ms, moment_ms, shown_moment
 
 if TYPE_CHECKING:
@@ -68,24 +68,34 @@ def logs(
     since_ms = None if since is None else _moment(since)
     with Target.of(connect, context).client() as client:
         chosen = choose(client, names)
-        chosen.check()
         reader = _Reader(client, chosen.names, None if level is None else level.value)
         lines = reader.first(tail, since_ms)
         if output is not Output.TABLE:
             show_document([_document(*each) for each in lines], output)
-            return
+            chosen.finish()
         several = len(chosen.names) > 1
         _tell(lines, several=several)
-        while follow:
-            time.sleep(_EVERY_SECONDS)
-            try:
-                _tell(reader.next(), several=several)
-            except SetupError as error:
-                # Its log begins anew when it is back, and is read from there.
-                complain(f"{error}; trying again")
+        if follow and chosen.names:
+            chosen.complain()
+            _follow(reader, several=several)
+    chosen.finish()
 
 
 _Line = tuple[str, "LogLine"]
+
+
+def _follow(reader: _Reader, *, several: bool) -> NoReturn:
+    from penstock.client.transport import may_pass
+
+    while True:
+        time.sleep(_EVERY_SECONDS)
+        try:
+            _tell(reader.next(), several=several)
+        except PenstockError as error:
+            if not may_pass(error):
+                raise
+            # Its log begins anew when it is back, and is read from there.
+            complain(f"{error}; trying again")
 
 
 class _Reader:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import typer
 
@@ -36,7 +36,7 @@ class Results:
 
     def fail(self, name: str, error: str) -> None:
         """It did not; passwords in addresses, which errors of drivers may have, are hidden."""
-        from penstock.manager.secrets import without_passwords
+        from penstock.config.redaction import without_passwords
 
         error = without_passwords(error)
         self._rows.append({"name": name, "error": error})
@@ -74,7 +74,7 @@ class Results:
             else:
                 self.ok(name, told)
 
-    def finish(self) -> None:
+    def finish(self) -> NoReturn:
         """Sum up, and end the command: 0 if all worked, else 1."""
         if self._output is not Output.TABLE:
             show_document(self._rows, self._output)

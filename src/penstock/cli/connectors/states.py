@@ -9,9 +9,9 @@ import typer
 
 from penstock.cli.connectors.choice import Chosen, Names, Yes, choose, confirm
 from penstock.cli.connectors.results import Results
-from penstock.cli.connectors.waiting import Timeout, Wait
 from penstock.cli.shown import Output, OutputOption
 from penstock.cli.target import Connect, ContextName, Target
+from penstock.cli.waiting import SECONDS, Timeout, Wait, patience
 from penstock.errors import ConfigError, PenstockError
 
 if TYPE_CHECKING:
@@ -20,14 +20,12 @@ if TYPE_CHECKING:
 
 app = typer.Typer(rich_markup_mode=None)
 
-_SECONDS = 60.0
-
 
 @app.command()
 def pause(
     names: Names,
     wait: Wait = True,
-    timeout: Timeout = _SECONDS,
+    timeout: Timeout = None,
     connect: Connect = None,
     context: ContextName = None,
     output: OutputOption = Output.TABLE,
@@ -38,18 +36,18 @@ def pause(
     penstock pause orders-sink
     penstock pause 'jdbc_*' 'files_*' --timeout 120
     """
+    seconds = patience(timeout, wait=wait)
     with Target.of(connect, context).client() as client:
         chosen = choose(client, names)
         results = Results(output, "paused")
-        goal = "PAUSED" if wait else None
-        _carry_out(client, chosen, results, client.pause, goal, timeout)
+        _carry_out(client, chosen, results, client.pause, "PAUSED", seconds)
 
 
 @app.command()
 def resume(
     names: Names,
     wait: Wait = True,
-    timeout: Timeout = _SECONDS,
+    timeout: Timeout = None,
     connect: Connect = None,
     context: ContextName = None,
     output: OutputOption = Output.TABLE,
@@ -62,18 +60,18 @@ def resume(
     penstock resume orders-sink
     penstock resume '*' --no-wait
     """
+    seconds = patience(timeout, wait=wait)
     with Target.of(connect, context).client() as client:
         chosen = choose(client, names)
         results = Results(output, "resumed")
-        goal = "RUNNING" if wait else None
-        _carry_out(client, chosen, results, client.resume, goal, timeout)
+        _carry_out(client, chosen, results, client.resume, "RUNNING", seconds)
 
 
 @app.command()
 def stop(
     names: Names,
     wait: Wait = True,
-    timeout: Timeout = _SECONDS,
+    timeout: Timeout = None,
     yes: Yes = False,
     connect: Connect = None,
     context: ContextName = None,
@@ -87,12 +85,12 @@ def stop(
     penstock stop orders-sink
     penstock stop 'jdbc_*' --yes
     """
+    seconds = patience(timeout, wait=wait)
     with Target.of(connect, context).client() as client:
         chosen = choose(client, names)
         confirm(f"Stop these {len(chosen.names)} connectors?", chosen, yes=yes)
         results = Results(output, "stopped")
-        goal = "STOPPED" if wait else None
-        _carry_out(client, chosen, results, client.stop, goal, timeout)
+        _carry_out(client, chosen, results, client.stop, "STOPPED", seconds)
 
 
 @app.command()
@@ -106,7 +104,7 @@ def restart(
         list[int] | None, typer.Option(min=0, help="Only this task; may be given several times.")
     ] = None,
     wait: Wait = False,
-    timeout: Timeout = _SECONDS,
+    timeout: Timeout = None,
     connect: Connect = None,
     context: ContextName = None,
     output: OutputOption = Output.TABLE,
@@ -120,6 +118,7 @@ def restart(
     """
     if task and (tasks or failed):
         raise ConfigError("--task restarts these tasks; it does not go with --tasks or --failed")
+    seconds = patience(timeout, wait=wait)
     with Target.of(connect, context).client() as client:
         chosen = choose(client, names)
         results = Results(output, "restarted")
@@ -127,7 +126,7 @@ def restart(
         again = results.attempt(chosen.names, verb)
         again = [name for name in again if name in verb.told]
         told = verb.told.__getitem__
-        _tell(client, again, results, told, "RUNNING" if wait else None, timeout, again=True)
+        _tell(client, again, results, told, "RUNNING", seconds, again=True)
         results.missing(chosen.missing)
         results.finish()
 
@@ -183,7 +182,14 @@ def delete(
         bool,
         typer.Option("--offsets", help="Forget its offsets too: stop it, reset them, delete it."),
     ] = False,
-    timeout: Timeout = _SECONDS,
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            help="Seconds to wait until it has stopped, with --offsets.",
+            show_default=f"{SECONDS:g}",
+        ),
+    ] = None,
     yes: Yes = False,
     connect: Connect = None,
     context: ContextName = None,
@@ -197,15 +203,16 @@ def delete(
     penstock delete orders-sink
     penstock delete 'test_*' --offsets --yes
     """
+    seconds = patience(timeout, wait=offsets, option="--offsets")
     with Target.of(connect, context).client() as client:
         chosen = choose(client, names)
         more = " and their offsets" if offsets else ""
         confirm(f"Delete these {len(chosen.names)} connectors{more}?", chosen, yes=yes)
         results = Results(output, "deleted")
-        if offsets:
-            results.each(chosen.names, lambda name: _delete_with_offsets(client, name, timeout))
-        else:
+        if seconds is None:
             results.each(chosen.names, lambda name: _delete(client, name))
+        else:
+            results.each(chosen.names, lambda name: _delete_with_offsets(client, name, seconds))
         results.missing(chosen.missing)
         results.finish()
 
@@ -239,12 +246,12 @@ def _carry_out(
     chosen: Chosen,
     results: Results,
     verb: Callable[[str], None],
-    goal: str | None,
-    seconds: float,
+    goal: str,
+    seconds: float | None,
 ) -> None:
     """Ask it of all, then wait for all, and end the command."""
     asked = results.attempt(chosen.names, verb)
-    told = "asked for" if goal is None else goal.lower()
+    told = "asked for" if seconds is None else goal.lower()
     _tell(client, asked, results, lambda _: told, goal, seconds)
     results.missing(chosen.missing)
     results.finish()
@@ -255,13 +262,13 @@ def _tell(
     names: list[str],
     results: Results,
     told: Callable[[str], str],
-    goal: str | None,
-    seconds: float,
+    goal: str,
+    seconds: float | None,
     *,
     again: bool = False,
 ) -> None:
-    """Say what was done to each; with a goal, once that is reached, maybe again."""
-    if goal is None:
+    """Say what was done to each; if there are seconds to wait, once the goal is reached."""
+    if seconds is None:
         for name in names:
             results.ok(name, told(name))
         return

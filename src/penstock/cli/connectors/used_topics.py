@@ -34,8 +34,9 @@ def used(
                 results.ok(name, "its topics are forgotten")
             results.missing(chosen.missing)
             results.finish()
-        chosen.check()
         rows = [{"connector": name, "topics": client.topics(name)} for name in chosen.names]
     if output is Output.TABLE:
         rows = [{**row, "topics": ", ".join(row["topics"]) or "none"} for row in rows]
-    show(rows, output)
+    if rows or output is not Output.TABLE:
+        show(rows, output)
+    chosen.finish()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from penstock.cli.confirmation import confirm
 from penstock.cli.output import err, say
 from penstock.cli.shown import Output, OutputOption, show_document
 from penstock.cli.target import CommandConfig, Connect, ContextName, Servers, Target
@@ -250,7 +251,7 @@ def _replay_topic(
     if dry:
         return
     if ask:
-        typer.confirm("Write them?", abort=True, err=True)
+        confirm("Write them?")
     _write(letters, place, task, again=again)
 
 

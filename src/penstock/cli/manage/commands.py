@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from penstock.cli.completion import connector_names
+from penstock.cli.confirmation import confirm
 from penstock.cli.output import complain, err
 from penstock.cli.shown import Output, OutputOption, show_document
 from penstock.cli.target import Connect, ContextName, Target
-from penstock.errors import PenstockError
+from penstock.cli.waiting import patience
+from penstock.errors import NotFoundError, PenstockError
 
 if TYPE_CHECKING:
     from penstock.client import Client
@@ -51,6 +53,7 @@ _Only = Annotated[
 ]
 _Parallel = Annotated[int, typer.Option(min=1, max=64, help="So many requests at once.")]
 _EXIT_CHANGES = 2
+_WAIT_SECONDS = 120.0
 
 
 class ExportFormat(StrEnum):
@@ -80,9 +83,10 @@ class _Scope:
 
     def plan(self, client: Client) -> Plan:
         from penstock import manager
+        from penstock.manager.connector import unmatched
 
         wanted = manager.load(self.paths)
-        return manager.plan(
+        found = manager.plan(
             client,
             wanted,
             project=self.project,
@@ -90,6 +94,13 @@ class _Scope:
             adopt=self.adopt,
             only=self.only,
         )
+        missing = unmatched(self.only, (each.name for each in found.changes))
+        if missing:
+            where = f"the files, or of the project {self.project}," if self.prune else "the files"
+            raise NotFoundError(
+                f"--only {' or '.join(missing)}: no connector of {where} is so named"
+            )
+        return found
 
 
 @app.command()
@@ -144,7 +155,14 @@ def apply(
     wait: Annotated[
         bool, typer.Option("--wait", help="Wait until what was changed runs, or has failed.")
     ] = False,
-    timeout: Annotated[float, typer.Option(min=1, help="Seconds to wait with --wait.")] = 120,
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            help="Seconds to wait at most, with --wait.",
+            show_default=f"{_WAIT_SECONDS:g}",
+        ),
+    ] = None,
     parallel: _Parallel = 8,
     fail_fast: Annotated[
         bool, typer.Option("--fail-fast", help="Try nothing more after the first failure.")
@@ -162,28 +180,23 @@ def apply(
     """
     scope = _Scope(paths, project, prune, adopt, only or [])
     with _errors_end_with_1(), Target.of(connect, context).client() as client:
+        seconds = patience(timeout, wait=wait, default=_WAIT_SECONDS)
         found = scope.plan(client)
         from penstock.cli.manage.run import run_plan
         from penstock.cli.manage.shown import print_plan
 
         print_plan(found)
-        if not yes and not dry_run and _asks(found):
-            typer.confirm("Delete them?", abort=True, err=True)
+        if not yes and not dry_run and any(each.action == "delete" for each in found.pending):
+            confirm("Delete them?")
         ok = run_plan(
             found,
             client,
             dry_run=dry_run,
-            wait_seconds=timeout if wait else None,
+            wait_seconds=seconds,
             parallel=parallel,
             fail_fast=fail_fast,
         )
     raise typer.Exit(0 if ok else 1)
-
-
-def _asks(found: Plan) -> bool:
-    """Only people are asked; a script has said --prune, and nobody is there to answer."""
-    deletes = any(each.action == "delete" for each in found.pending)
-    return deletes and err.is_terminal
 
 
 @app.command()
@@ -211,7 +224,9 @@ def export(
             help="For passwords: [hidden], which keeps what the cluster has, ${env:…}, or clear."
         ),
     ] = ExportSecrets.HIDDEN,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace files that exist, with --output-dir or --file.")
+    ] = False,
 ) -> None:
     """Write a cluster's connectors to files that plan as unchanged.
 

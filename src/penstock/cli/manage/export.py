@@ -10,6 +10,7 @@ from penstock.client import Client
 from penstock.errors import ConfigError, NotFoundError
 from penstock.manager import Export, Format, SecretForm
 from penstock.manager import export as read
+from penstock.manager.connector import unmatched
 from penstock.manager.exporting import write_directory, write_text
 
 _WARNED = 20
@@ -28,9 +29,12 @@ def run_export(
     """Write, and name the secrets that the files do not have."""
     if directory is not None and file is not None:
         raise ConfigError("give --output-dir or --file, not both")
+    if force and directory is None and file is None:
+        raise ConfigError("--force replaces files: give --output-dir or --file")
     found = read(client, patterns, SecretForm(secrets))
-    if patterns and not found.documents:
-        raise NotFoundError(f"no connector is named {' or '.join(patterns)}")
+    missing = unmatched(patterns, found.documents)
+    if missing:
+        raise NotFoundError(f"no connector is named {' or '.join(missing)}; nothing was written")
     if directory is not None:
         files = write_directory(found, directory, Format(form), replace=force)
         say(f"{len(files)} connectors are in {directory}.")

@@ -15,10 +15,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from penstock.cli.manage.shown import done, print_plan
 from penstock.cli.output import complain, err, out, say
 from penstock.client import Client
+from penstock.client.waiting import reason
 from penstock.manager import Failure, Outcome, Plan, Report, Result, Watch, apply, validate, wait
 from penstock.manager.waiting import targets
-
-_TRACE_LINES = 12
 
 
 def run_plan(
@@ -86,11 +85,13 @@ def _print_report(report: Report) -> None:
 
 def _print_failure(failure: Failure) -> None:
     err.print(f"{failure.name}: {failure.message}", style="red", markup=False)
-    lines = failure.trace.strip().splitlines()
-    if len(lines) > _TRACE_LINES:
-        lines = ["…", *lines[-_TRACE_LINES:]]
+    lines = reason(failure.trace)
     for line in lines:
         err.print(f"    {line}", markup=False)
+    more = len(failure.trace.rstrip().splitlines()) - len(lines)
+    if more > 0:
+        text = f"    … {more} more lines: penstock describe {failure.name} --trace"
+        err.print(text, markup=False)
 
 
 class _Bar:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from enum import StrEnum
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from penstock.cli.completion import connector_names
-from penstock.cli.output import err
+from penstock.cli.offsets.change import Change, tell_notes
+from penstock.cli.offsets.place import Place, Way
 from penstock.cli.shown import Output, OutputOption
 from penstock.cli.target import CommandConfig, Connect, ContextName, Servers, Target
-from penstock.errors import BadRequestError
+from penstock.errors import ConfigError
 
 if TYPE_CHECKING:
-    from penstock.offsets import Kind, Offsets, Outcome, Plan, Wish
+    from penstock.data.record import TopicPartition
+    from penstock.offsets import Wish
 
 _EXAMPLES = """\b
 Examples:
@@ -43,14 +43,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"max_content_width": 100},
 )
-
-
-class Way(StrEnum):
-    """The way to the offsets."""
-
-    AUTO = "auto"
-    REST = "rest"
-    TOPIC = "topic"
 
 
 _Name = Annotated[
@@ -94,40 +86,6 @@ _Recreate = Annotated[
 _Timeout = Annotated[float, typer.Option(min=1, help="Seconds for each step.")]
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where to work, and how."""
-
-    target: Target
-    via: Way
-    topic: str | None
-    seconds: float
-
-    @contextmanager
-    def offsets(self) -> Iterator[Offsets]:
-        from penstock.offsets import Offsets, Via
-
-        kafka = self.target.kafka()
-        topic = self.topic or self.target.offset_topic
-        with (
-            self.target.client(self.seconds) as client,
-            Offsets(
-                client, kafka, topic=topic, via=Via(self.via.value), seconds=self.seconds
-            ) as offsets,
-        ):
-            yield offsets
-
-    def names(self, patterns: list[str] | None) -> list[str]:
-        """Those that match; a name that no connector has may still have offsets in Kafka."""
-        from penstock.broker.names import chosen, is_pattern
-
-        if patterns and not any(map(is_pattern, patterns)):
-            return patterns
-        with self.target.client(self.seconds) as client:
-            known = client.connectors()
-        return chosen(known, patterns, "connector") if patterns else known
-
-
 @app.command()
 def show(
     names: _Names = None,
@@ -149,10 +107,12 @@ def show(
     """
     from penstock.cli.offsets.shown import show_held
 
+    if history and via is Way.REST:
+        raise ConfigError("only the offsets topic has a history; leave out --via rest")
     place = _place(connect, context, servers, command_config, via, offset_topic, timeout)
     with place.offsets() as offsets:
         found = offsets.show_many(place.names(names), history)
-        _notes(offsets)
+        tell_notes(offsets)
     show_held(found, output)
 
 
@@ -188,7 +148,7 @@ def set_(
     """Set offsets to values."""
     place = _place(connect, context, servers, command_config, via, offset_topic, timeout)
     wish = _values(positions, partition, offset, new=new)
-    _Change(place, name, "set", recreate, dry_run, yes, output).run(wish)
+    Change(place, name, "set", recreate, dry_run, yes, output).run(wish)
 
 
 def _values(
@@ -198,12 +158,22 @@ def _values(
     from penstock.offsets.texts import sink_position, source_offset
 
     if bool(positions) == (offset is not None) or (positions and partition is not None):
-        raise BadRequestError(
+        raise ConfigError(
             "give TOPIC:PARTITION=OFFSET for a sink, or --offset (and --partition) for a source"
         )
     if positions:
-        return set_sink(dict(map(sink_position, positions)))
+        if new:
+            raise ConfigError("--new is for sources; a sink's partitions are those of its topics")
+        found = [sink_position(text) for text in positions]
+        _check_once(found)
+        return set_sink(dict(found))
     return set_source(partition, source_offset(offset or ""), new=new)
+
+
+def _check_once(positions: Sequence[tuple[TopicPartition, int]]) -> None:
+    counts = Counter(place for place, _ in positions)
+    if twice := [place for place, count in counts.items() if count > 1]:
+        raise ConfigError(f"{twice[0].topic}:{twice[0].partition} is given more than once")
 
 
 @app.command()
@@ -226,7 +196,7 @@ def reset(
     from penstock.offsets import reset as wish
 
     place = _place(connect, context, servers, command_config, via, offset_topic, timeout)
-    _Change(place, name, "reset", recreate, dry_run, yes, output).run(wish(partition or ()))
+    Change(place, name, "reset", recreate, dry_run, yes, output).run(wish(partition or ()))
 
 
 @app.command()
@@ -259,7 +229,7 @@ def rewind(
 
     place = _place(connect, context, servers, command_config, via, offset_topic, timeout)
     goal = wish(_moment(by, to, to_start), partition or ())
-    _Change(place, name, "rewind", recreate, dry_run, yes, output).run(goal)
+    Change(place, name, "rewind", recreate, dry_run, yes, output).run(goal)
 
 
 def _moment(by: str | None, to: str | None, to_start: bool) -> int | None:
@@ -267,7 +237,7 @@ def _moment(by: str | None, to: str | None, to_start: bool) -> int | None:
     from penstock.times import duration_ms, moment_ms
 
     if sum((by is not None, to is not None, to_start)) != 1:
-        raise BadRequestError("give one of --by, --to and --to-start")
+        raise ConfigError("give one of --by, --to and --to-start")
     if by is not None:
         return SystemClock().wall_ms() - abs(duration_ms(by))
     return None if to is None else moment_ms(to)
@@ -295,12 +265,14 @@ def undo(
 
     Changes made by these commands are remembered on this machine, the last twenty of a connector.
     """
-    place = _place(connect, context, servers, command_config, via, offset_topic, timeout)
-    if not list_:
-        _Change(place, name, "undo", recreate, dry_run, yes, output).run(None)
-        return
     from penstock.cli.offsets.shown import show_entries
 
+    place = _place(connect, context, servers, command_config, via, offset_topic, timeout)
+    if not list_:
+        Change(place, name, "undo", recreate, dry_run, yes, output).run(None)
+        return
+    if dry_run or yes or recreate:
+        raise ConfigError("--list changes nothing; leave out --dry-run, --yes and --recreate")
     with place.offsets() as offsets:
         show_entries(offsets.changes(name), output)
 
@@ -313,89 +285,6 @@ def _place(
     via: Way,
     offset_topic: str | None,
     timeout: float,
-) -> _Place:
+) -> Place:
     target = Target.of(connect, context, servers, command_config)
-    return _Place(target, via, offset_topic, timeout)
-
-
-@dataclass(frozen=True, slots=True)
-class _Change:
-    """One change: shown, asked for, made."""
-
-    place: _Place
-    name: str
-    action: str
-    recreate: bool
-    dry_run: bool
-    yes: bool
-    output: Output
-
-    def run(self, wish: Wish | None) -> None:
-        """Carry the wish out; None undoes the last change."""
-        with self.place.offsets() as offsets:
-            plan = offsets.plan(self.name, wish or self._undoing(offsets))
-            if not self._wanted(offsets, plan):
-                return
-            outcome = (
-                offsets.undo(self.name, recreate=self.recreate)
-                if wish is None
-                else offsets.apply(self.name, wish, action=self.action, recreate=self.recreate)
-            )
-            self._report(plan.kind, outcome)
-
-    def _undoing(self, offsets: Offsets) -> Wish:
-        from penstock.offsets import put_back
-
-        return put_back(offsets.last_change(self.name).moves)
-
-    def _wanted(self, offsets: Offsets, plan: Plan) -> bool:
-        from penstock.cli.offsets.shown import show_moves
-
-        people = self.output is Output.TABLE
-        _notes(offsets)
-        if people or self.dry_run:
-            show_moves(plan.kind, plan.moves, self.output)
-        if self.dry_run:
-            return False
-        if plan.final and not plan.changes:
-            _tell(f"{self.name}: there is nothing to change.")
-            # Such a change counts as undone, so that the one before it is next.
-            return self.action == "undo"
-        if not self.yes:
-            typer.confirm(_question(plan), abort=True, err=True)
-        return True
-
-    def _report(self, kind: Kind, outcome: Outcome) -> None:
-        from penstock.cli.offsets.shown import show_moves
-
-        if self.output is not Output.TABLE:
-            show_moves(kind, outcome.moves, self.output)
-        state = f"; the connector is {outcome.state}" if outcome.state else ""
-        _tell(f"{self.name}: {_count(outcome.moves)} changed{state}.")
-        if self.action != "undo" and outcome.moves:
-            _tell(f"`penstock offsets undo {self.name}` puts the old back.")
-
-
-def _question(plan: Plan) -> str:
-    if plan.final:
-        return f"Change {_count(plan.changes)} of {plan.connector}?"
-    if plan.changes:
-        return f"Stop {plan.connector}, change {_count(plan.changes)}, start it again?"
-    return (
-        f"Nothing that is stored would change; but {plan.connector} may have read more than it has"
-        " stored. Stop it, look again, start it again?"
-    )
-
-
-def _count(moves: Sequence[object]) -> str:
-    return "1 offset" if len(moves) == 1 else f"{len(moves) or 'no'} offsets"
-
-
-def _tell(text: str) -> None:
-    """For people: not among what scripts read."""
-    err.print(text, markup=False)
-
-
-def _notes(offsets: Offsets) -> None:
-    for note in offsets.notes:
-        _tell(f"Note: {note}")
+    return Place(target, via, offset_topic, timeout)

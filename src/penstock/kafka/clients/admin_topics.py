@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import kafka.errors
-from kafka.admin import AlterConfigOp, ConfigResource, ConfigResourceType
+from kafka.admin import AlterConfigOp, ConfigResource, ConfigResourceType, KafkaAdminClient
 
 from penstock.clock import Deadline
 from penstock.data.record import TopicPartition
@@ -62,18 +62,26 @@ class TopicDetails(AdminCalls):
     def topic_states(
         self, names: Collection[str] | None, deadline: Deadline
     ) -> dict[str, TopicState]:
-        """The topics that exist, of those named; None means all."""
+        """The topics that exist, of those named; None means all.
+
+        Raises:
+            BadRequestError: a name can't be the one of a topic.
+            StorageError: the broker does not let this client see one of them.
+        """
         if names is not None and not names:
             return {}
         wanted = None if names is None else list(names)
-        found = self.do(
-            deadline, "looking at topics", lambda client: client.describe_topics(wanted)
-        )
-        return {
-            topic["name"]: _state(topic)
-            for topic in found
-            if topic["error_code"] != kafka.errors.UnknownTopicOrPartitionError.errno
-        }
+        step = "looking at topics"
+
+        def found(client: KafkaAdminClient) -> dict[str, TopicState]:
+            topics = [each for each in client.describe_topics(wanted) if not _is_unknown(each)]
+            for topic in topics:
+                # What passes, as a leader that is not known yet, is asked for again.
+                self._refuse(topic["error_code"], None, f"{step}, {topic['name']}")
+            return {topic["name"]: _state(topic) for topic in topics}
+
+        states: dict[str, TopicState] = self.do(deadline, step, found)
+        return states
 
     def settings_of(
         self, names: Collection[str], deadline: Deadline
@@ -173,6 +181,10 @@ class TopicDetails(AdminCalls):
             raise BadRequestError(f"{self.at(step)}: {message or kind.__name__}")
         error = kind(message or "")
         raise python_failure(error, self.at(step)) from error
+
+
+def _is_unknown(topic: Mapping[str, Any]) -> bool:
+    return bool(topic["error_code"] == kafka.errors.UnknownTopicOrPartitionError.errno)
 
 
 def _state(topic: Mapping[str, Any]) -> TopicState:

@@ -83,11 +83,31 @@ def test_one_that_is_there_is_replaced_only_if_that_is_said(cluster: Cluster, fi
     assert cluster.ok("create", str(file), "--replace") == "lines: created\n"
 
 
+@pytest.mark.parametrize("by", ["file", "stdin"])
+def test_an_initial_state_is_for_one_that_is_new(cluster: Cluster, file: Path, by: str) -> None:
+    body = json.dumps({"name": "lines", "config": SOURCE, "initial_state": "STOPPED"})
+    file.write_text(body)
+    arguments, stdin = ([str(file)], "") if by == "file" else (["-"], body)
+    told = cluster.ok("create", *arguments, "--replace", "--wait", stdin=stdin)
+    assert told == "lines: created, stopped\n"
+    cluster.ok("resume", "lines")
+    told = cluster.ok("create", *arguments, "--replace", "--wait", stdin=stdin)
+    assert told == "lines: replaced, running\n"
+
+
+def test_a_state_in_a_file_is_for_one_that_is_there_too(cluster: Cluster, file: Path) -> None:
+    cluster.ok("create", str(file))
+    file.write_text(json.dumps({"name": "lines", "config": SOURCE, "state": "paused"}))
+    assert "replaced, paused" in cluster.ok("create", str(file), "--replace", "--wait")
+
+
 def test_a_wait_tells_what_failed(cluster: Cluster, file: Path) -> None:
-    cluster.bench.worker.failing["lines-0"] = "java.io.IOException: no such disk"
+    trace = "java.io.IOException: no such disk at ftp://u:geheim@h"
+    cluster.bench.worker.failing["lines-0"] = trace
     done = cluster.run("create", str(file), "--wait")
     assert done.status == 1
-    assert "created, but task 0 has failed: java.io.IOException: no such disk" in done.words
+    assert "created, but task 0 has failed: java.io.IOException: no such disk at ftp:" in done.words
+    assert "geheim" not in done.words
 
 
 @pytest.mark.parametrize(
@@ -183,8 +203,72 @@ def test_files_are_checked(cluster: Cluster, file: Path) -> None:
     assert "Missing required configuration" in cluster.run("validate", str(file), "--all").out
 
 
+def test_a_check_tells_no_passwords(cluster: Cluster, file: Path) -> None:
+    config = {**SOURCE, "where": "jdbc:x://u:geheim@h?password=geheim", "my.token": "geheim"}
+    file.write_text(json.dumps({"name": "lines", "config": config}))
+    cluster.bench.validation.errors = ("no route to jdbc:x://u:geheim@h?password=geheim",)
+    for arguments in ([], ["--all"], ["-o", "json"], ["--all", "-o", "yaml"]):
+        done = cluster.run("validate", str(file), *arguments)
+        assert "no route to jdbc:x://u:[hidden]@h" in done.words
+        assert "geheim" not in done.words
+
+
 def test_a_file_without_a_class(cluster: Cluster, file: Path) -> None:
     file.write_text('{"name": "lines", "topic": "x"}')
     done = cluster.run("validate", str(file))
     assert done.status == 2
     assert "connector.class" in done.err
+
+
+OFFSETS = {"offsets": [{"partition": {"filename": "/data/in"}, "offset": {"position": 7}}]}
+
+
+@pytest.fixture
+def offsets(tmp_path: Path) -> Path:
+    path = tmp_path / "offsets.json"
+    path.write_text(json.dumps(OFFSETS))
+    return path
+
+
+@pytest.mark.parametrize("state", ["running", "stopped"])
+def test_first_offsets(cluster: Cluster, file: Path, offsets: Path, state: str) -> None:
+    told = cluster.ok("create", str(file), "--offsets", str(offsets), "--state", state, "--wait")
+    assert told == f"lines: created with offsets, {state}\n"
+    assert cluster.client.offsets("lines").to_json() == OFFSETS
+
+
+def test_if_offsets_are_refused_there_is_no_connector(
+    cluster: Cluster, file: Path, offsets: Path
+) -> None:
+    wrong = {"offsets": [{"partition": {"filename": "/data/in"}, "offset": {"position": "x"}}]}
+    offsets.write_text(json.dumps(wrong))
+    done = cluster.run("create", str(file), "--offsets", str(offsets))
+    assert done.status == 1
+    assert "position" in done.words
+    assert cluster.client.connectors() == []
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("{", "offsets.json: "),
+        ('{"offsets": 5}', "offsets must be a JSON array"),
+        ("{}", "there are no offsets in it"),
+    ],
+)
+def test_files_that_hold_no_offsets(
+    cluster: Cluster, file: Path, offsets: Path, text: str, told: str
+) -> None:
+    offsets.write_text(text)
+    done = cluster.run("create", str(file), "--offsets", str(offsets))
+    assert done.status == 2
+    assert told in done.words
+    assert cluster.client.connectors() == []
+
+
+def test_first_offsets_are_for_one_new_connector(
+    cluster: Cluster, file: Path, offsets: Path
+) -> None:
+    done = cluster.run("create", str(file), "--replace", "--offsets", str(offsets))
+    assert done.status == 2
+    assert "for one new connector" in done.words

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import json
 import threading
+from contextlib import redirect_stdout
 from types import SimpleNamespace
 
 import pytest
 import yaml
+from rich.console import Console
 
+from penstock.cli.connectors import listed
+from penstock.cli.connectors.listed import Listing
+from penstock.client import Client, Expanded, ServerError
+from penstock.client.transport import UnauthorizedError
+from penstock.errors import ConflictError, SetupError
 from tests.unit.cli.connectors.conftest import Cluster
 from tests.unit.herder.harness import SINK, VAULT
 
@@ -54,7 +62,7 @@ def test_choices(cluster: Cluster) -> None:
     assert names("--state", "stopped") == []
     assert "no such connectors" in cluster.ok("get", "--state", "stopped")
     done = cluster.run("get", "none")
-    assert done.status == 1
+    assert (done.status, done.out) == (1, "")
     assert "there is no connector none" in done.words
     assert cluster.run("get", "--state", "odd").status == 2
 
@@ -85,6 +93,10 @@ def test_workers_plugins_and_loggers(cluster: Cluster) -> None:
     }
     assert "root" in {row["name"] for row in cluster.json("get", "loggers")}
     assert cluster.run("get", "plugins", "Nothing*").status == 1
+    done = cluster.run("get", "loggers", "root", "nothing")
+    assert done.status == 1
+    assert "root" in done.out
+    assert "nothing matches nothing" in done.err
     assert cluster.run("get", "plugins", "--failed").status == 2
 
 
@@ -99,11 +111,105 @@ def test_watching_shows_it_again(cluster: Cluster, monkeypatch: pytest.MonkeyPat
         if looks == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("penstock.cli.connectors.listing.time", SimpleNamespace(sleep=sleep))
+    monkeypatch.setattr("penstock.cli.connectors.listed.time", SimpleNamespace(sleep=sleep))
     done = cluster.run("get", "--watch", "--interval", "0.5")
     assert done.out.count("RUNNING") == 3
     assert done.status != 0
     assert cluster.run("get", "--watch", "-o", "json").status == 2
+
+
+def test_watching_goes_on_while_the_worker_is_away(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster.create("a")
+    failures = [
+        None,
+        SetupError("no Connect worker answers"),
+        ServerError("the gateway knows of none", 502),
+        ConflictError("Cannot complete request momentarily"),
+        None,
+        UnauthorizedError("wants a password", 401),
+    ]
+    looks = iter(failures)
+    read = Client.expanded
+
+    def expanded(self: Client) -> dict[str, Expanded]:
+        failure = next(looks)
+        if failure is not None:
+            raise failure
+        return read(self)
+
+    monkeypatch.setattr(Client, "expanded", expanded)
+    done = cluster.run("get", "a", "gone", "--watch", "--interval", "0.1")
+    assert done.status == 1
+    assert done.out.count("RUNNING") == 2
+    assert [line.removeprefix("penstock: ") for line in done.err.splitlines()] == [
+        f"there is no connector gone at {cluster.url}",
+        "no Connect worker answers; trying again",
+        "the gateway knows of none; trying again",
+        "Cannot complete request momentarily; trying again",
+        f"there is no connector gone at {cluster.url}",
+        "wants a password",
+    ]
+
+
+def test_watching_on_a_terminal_is_done_in_place(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster.create("a")
+    # As narrow as a terminal may be, and as the console of the commands is.
+    screen = Console(
+        file=io.StringIO(), force_terminal=True, width=20, soft_wrap=True, highlight=False
+    )
+    monkeypatch.setattr(listed, "out", screen)
+    away = SetupError("nobody answers")
+    looks: list[Listing | BaseException]
+    looks = [Listing([]), away, Listing([], ["no b"]), KeyboardInterrupt()]
+
+    def ask() -> Listing:
+        look = looks.pop(0)
+        if isinstance(look, BaseException):
+            raise look
+        return look
+
+    with pytest.raises(KeyboardInterrupt):
+        listed.watch(ask, 0.01)
+    shown = screen.file.getvalue()  # type: ignore[attr-defined]
+    places = [shown.index(each) for each in ("(none)", "nobody answers;", "trying again", "no b")]
+    assert places == sorted(places)
+
+
+def test_each_look_reaches_the_other_end_of_a_pipe(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster.create("a")
+    pipe = io.BytesIO()
+    # As Python opens a standard output that is no terminal.
+    text = io.TextIOWrapper(io.BufferedWriter(pipe))
+    seen: list[int] = []
+
+    def sleep(seconds: float) -> None:
+        seen.append(pipe.getvalue().count(b"RUNNING"))
+        if len(seen) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(listed, "time", SimpleNamespace(sleep=sleep))
+    with redirect_stdout(text), pytest.raises(KeyboardInterrupt):
+        listed.watch(lambda: Listing([{"name": "a", "state": "RUNNING"}]), 1)
+    assert seen == [1, 2]
+
+
+def test_what_is_there_is_shown_beside_what_is_missing(cluster: Cluster) -> None:
+    cluster.create("a")
+    for command in ("get", "describe", "topics used"):
+        for form in ("table", "json", "yaml"):
+            done = cluster.run(*command.split(), "none", "a", "x*", "-o", form)
+            assert done.status == 1
+            assert "lines" in done.out or "RUNNING" in done.out
+            assert done.err.splitlines() == [
+                f"penstock: there is no connector none at {cluster.url}",
+                f"penstock: no connector matches 'x*'; {cluster.url} has 1",
+            ]
 
 
 def test_a_description(cluster: Cluster) -> None:

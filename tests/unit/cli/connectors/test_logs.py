@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from penstock.client import Client
+from penstock.client import Client, ServerError
 from penstock.errors import SetupError
 from penstock.logs import ConnectorLogs, Scope, logged_as
 from penstock.wire.models import LogPage
@@ -94,12 +94,14 @@ def test_a_worker_that_restarts_is_waited_for(
     def sleep(seconds: float) -> None:
         nonlocal rounds
         rounds += 1
-        if rounds == 3:
+        if rounds == 4:
             raise KeyboardInterrupt
 
     def away_once(self: Client, name: str, **wanted: Any) -> LogPage:
         if rounds == 1:
             raise SetupError("no Connect worker answers")
+        if rounds == 2:
+            raise ServerError("still starting", 503)
         return read(self, name, **wanted)
 
     monkeypatch.setattr("penstock.cli.connectors.logs.time", SimpleNamespace(sleep=sleep))
@@ -108,6 +110,7 @@ def test_a_worker_that_restarts_is_waited_for(
     done = cluster.run("logs", "a", "--follow")
     assert told(done.out) == ["INFO  one"]
     assert "no Connect worker answers; trying again" in done.words
+    assert "still starting; trying again" in done.words
 
 
 @pytest.mark.parametrize(
@@ -126,9 +129,24 @@ def test_wrong_options(cluster: Cluster, arguments: list[str], words: str) -> No
 
 
 def test_a_connector_that_is_not_there(cluster: Cluster) -> None:
-    done = cluster.run("logs", "none")
+    done = cluster.run("logs", "none", "--follow")
     assert done.status == 1
-    assert "there is no connector none" in done.words
+    assert done.words.count("there is no connector none") == 1
+    cluster.create("a")
+    say("one")
+    for form in ("table", "json"):
+        done = cluster.run("logs", "none", "a", "-o", form)
+        assert done.status == 1
+        assert "one" in done.out
+        assert done.words.count("there is no connector none") == 1
+
+
+def test_passwords_are_not_kept(cluster: Cluster) -> None:
+    cluster.create("a")
+    say("no route to postgresql://u:geh@eim@h/db?password=geheim in 3 s")
+    assert told(cluster.ok("logs", "a")) == [
+        "INFO  no route to postgresql://u:[hidden]@h/db?password=[hidden] in 3 s"
+    ]
 
 
 def test_other_workers_keep_no_logs() -> None:

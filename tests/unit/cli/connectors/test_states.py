@@ -77,6 +77,27 @@ def test_a_wait_has_an_end(cluster: Cluster) -> None:
     assert "a: task 0 has failed: why" in done.words
 
 
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [
+        ("pause a --no-wait", "--wait"),
+        ("resume a --no-wait", "--wait"),
+        ("stop a --no-wait", "--wait"),
+        ("restart a", "--wait"),
+        ("create a x=y", "--wait"),
+        ("delete a", "--offsets"),
+    ],
+)
+def test_a_time_to_wait_is_refused_where_nothing_waits(
+    cluster: Cluster, command: str, option: str
+) -> None:
+    cluster.create("a")
+    done = cluster.run(*command.split(), "--timeout", "5")
+    assert done.status == 2
+    assert f"--timeout is how long to wait: it needs {option}" in done.words
+    assert cluster.states("a") == ["RUNNING", "RUNNING"]
+
+
 def test_a_pattern_is_stopped_and_deleted_only_with_a_yes(cluster: Cluster) -> None:
     cluster.create("a1", "a2")
     for verb in ("stop", "delete"):
@@ -105,8 +126,8 @@ def test_a_person_is_asked(
             raise typer.Abort
         return err
 
-    monkeypatch.setattr("penstock.cli.connectors.choice.typer.confirm", confirm)
-    monkeypatch.setattr("penstock.cli.connectors.choice._is_terminal", lambda: True)
+    monkeypatch.setattr("penstock.cli.confirmation.typer.confirm", confirm)
+    monkeypatch.setattr("penstock.cli.confirmation.has_terminal", lambda: True)
     done = cluster.run("delete", "a*")
     assert asked == ["Delete these 2 connectors?"]
     assert done.status == (0 if answer else 1)

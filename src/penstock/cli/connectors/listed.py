@@ -1,0 +1,114 @@
+"""What `penstock get` has found: shown once, or again and again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final, NoReturn
+
+import typer
+
+from penstock.cli.output import complain, out, say
+from penstock.cli.shown import Output, show, table_of
+from penstock.errors import PenstockError
+
+Row = Mapping[str, Any]
+
+_STYLES: Final = {"FAILED": "red", "PAUSED": "yellow", "STOPPED": "dim"}
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What was found; `problems` has a line for all that was asked for and was not."""
+
+    rows: Sequence[Row]
+    problems: Sequence[str] = ()
+
+    def show(self, output: Output, none: str = "none") -> None:
+        """Rows on standard output, problems on standard error."""
+        if output is not Output.TABLE:
+            show(self.rows, output)
+        elif self.rows:
+            show(self.for_people(), output, style=_style)
+        elif not self.problems:
+            say(f"({none})")
+        for problem in self.problems:
+            complain(problem)
+
+    def finish(self) -> NoReturn:
+        """End the command: 0 if there were no problems, else 1."""
+        raise typer.Exit(1 if self.problems else 0)
+
+    def for_people(self) -> list[Row]:
+        """The rows with short texts in place of what scripts get."""
+        return [_for_people(row) for row in self.rows]
+
+
+def watch(ask: Callable[[], Listing], interval: float) -> NoReturn:
+    """Show it until Ctrl-C: on a terminal in place, else one table after another."""
+    with _screen() as show_next:
+        while True:
+            show_next(_look(ask))
+            time.sleep(interval)
+
+
+def _look(ask: Callable[[], Listing]) -> Listing:
+    """What there is to see; a worker that restarts is away for a while, and comes back."""
+    from penstock.client.transport import may_pass
+
+    try:
+        return ask()
+    except PenstockError as error:
+        if not may_pass(error):
+            raise
+        return Listing([], [f"{error}; trying again"])
+
+
+@contextmanager
+def _screen() -> Iterator[Callable[[Listing], None]]:
+    if not out.is_terminal:
+        yield _print
+        return
+    from rich.console import Group, RenderableType
+    from rich.live import Live
+    from rich.text import Text
+
+    with Live(console=out, auto_refresh=False) as live:
+
+        def show_in_place(found: Listing) -> None:
+            # Lines of the console are not folded by themselves, and here would be cut off.
+            parts: list[RenderableType] = [
+                Text(problem, style="red", no_wrap=False, overflow="fold")
+                for problem in found.problems
+            ]
+            if found.rows:
+                parts.insert(0, table_of(found.for_people(), style=_style))
+            live.update(Group(*parts or ["(none)"]), refresh=True)
+
+        yield show_in_place
+
+
+def _print(found: Listing) -> None:
+    found.show(Output.TABLE)
+    # Else a reader at the other end of a pipe would see nothing for long.
+    out.file.flush()
+
+
+def _for_people(row: Row) -> Row:
+    if not isinstance(row.get("tasks"), Mapping):
+        return row
+    tasks = row["tasks"]
+    failed = f" ({tasks['failed']} failed)" if tasks.get("failed") else ""
+    return {
+        **row,
+        "tasks": f"{tasks.get('running', 0)}/{tasks['total']}{failed}",
+        "class": row["class"].rpartition(".")[2],
+    }
+
+
+def _style(row: Row) -> str:
+    if "failed" in str(row.get("tasks", "")):
+        return _STYLES["FAILED"]
+    return _STYLES.get(row.get("state", ""), "")
