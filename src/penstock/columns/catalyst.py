@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from pyspark.errors import AnalysisException, ParseException, PySparkException
-from pyspark.sql import Column, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import StructField, StructType
 
 from penstock.errors import ConfigError, DataError
@@ -92,6 +92,17 @@ def analysed(columns: Sequence[Column], row: StructType) -> list[StructField]:
         kind = _kind(below)
         raise ConfigError(f"{_NODES.get(kind, kind)} is not possible on one record: {_ALLOWED}")
     return list(frame.schema.fields)
+
+
+def is_repeatable(frame: DataFrame) -> bool:
+    """Whether a plan that was made once serves again and again.
+
+    Spark settles the current time and the seeds of random values when it plans: run again, the
+    plan would give the same moments and uuids to other records.
+    """
+    plan = frame._jdf.queryExecution().analyzed()  # noqa: SLF001
+    time = _jvm().org.apache.spark.sql.catalyst.trees.TreePattern.CURRENT_LIKE()
+    return bool(plan.deterministic()) and not plan.containsPattern(time)
 
 
 def words_of(error: PySparkException) -> str:

@@ -182,12 +182,14 @@ class SourceWork:
         self, pipeline: SourcePipeline, batch: SourceBatch, topics: frozenset[str]
     ) -> list[Callable[[], int]]:
         """What writes the batch, a call for each branch of the chain."""
+        from penstock.columns.catalyst import is_repeatable
+
         place = (batch.frame, pipeline.place(topics))
         if batch.kept and place in self._kept:
             return self._kept[place]
         frames = self._conversions.run(lambda: list(pipeline.encoded(batch, topics)))
         writes = [self._planned(frame) for frame in frames]
-        if batch.kept:
+        if batch.kept and all(map(is_repeatable, frames)):
             if len(self._kept) >= KEPT_PLANS:
                 self._kept.pop(next(iter(self._kept)))
             self._kept[place] = writes
