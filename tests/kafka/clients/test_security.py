@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import subprocess
+import threading
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from confluent_kafka.admin import (  # type: ignore[attr-defined]
+    AdminClient,
+    ScramCredentialInfo,
+    ScramMechanism,
+    UserScramCredentialUpsertion,
+)
 
 from penstock.clock import Deadline
 from penstock.data.record import TopicPartition
@@ -27,6 +39,12 @@ from tests.kafka.clients.support import Recorder, soon, take
 PASSWORD = 'it\'s "x";='
 _JAVA_QUOTED = PASSWORD.replace("\\", "\\\\").replace('"', '\\"')
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
+SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"
+OAUTH = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
+SCRAM_MECHANISMS = {
+    "SCRAM-SHA-256": ScramMechanism.SCRAM_SHA_256,
+    "SCRAM-SHA-512": ScramMechanism.SCRAM_SHA_512,
+}
 
 
 @dataclass(frozen=True)
@@ -34,6 +52,7 @@ class Secured:
     sasl_ssl: str
     ssl: str
     directory: Path
+    tokens: str
 
 
 def _openssl(*arguments: str | Path) -> None:
@@ -69,9 +88,17 @@ def secured(certificates: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
         "listener.security.protocol.map": (
             "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_SSL:SASL_SSL"
         ),
-        "sasl.enabled.mechanisms": "PLAIN",
+        "sasl.enabled.mechanisms": ",".join(["PLAIN", *SCRAM_MECHANISMS, "OAUTHBEARER"]),
         # A .properties file has escapes of its own.
         "listener.name.sasl_ssl.plain.sasl.jaas.config": jaas.replace("\\", "\\\\"),
+        **{
+            f"listener.name.sasl_ssl.{name.lower()}.sasl.jaas.config": f"{SCRAM} required;"
+            for name in SCRAM_MECHANISMS
+        },
+        # A broker takes tokens without a signature unless it is told whose to look for.
+        "listener.name.sasl_ssl.oauthbearer.sasl.jaas.config": (
+            f'{OAUTH} required unsecuredLoginStringClaim_sub="node";'
+        ),
         "ssl.keystore.type": "PEM",
         "ssl.keystore.location": str(certificates / "identity.pem"),
         "ssl.truststore.type": "PEM",
@@ -84,18 +111,77 @@ def secured(certificates: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
         controller_port=controller,
         properties=properties,
     )
-    with node:
-        yield Secured(f"{host}:{sasl_ssl}", f"{host}:{ssl}", certificates)
+    with node, _token_endpoint() as tokens:
+        _add_scram_users(node.bootstrap_servers)
+        yield Secured(f"{host}:{sasl_ssl}", f"{host}:{ssl}", certificates, tokens)
 
 
-def by_password(secured: Secured, password: str = _JAVA_QUOTED) -> dict[str, str]:
+@contextmanager
+def _token_endpoint() -> Iterator[str]:
+    """Gives whoever is `alice` and knows the password a token for an hour."""
+    known = base64.b64encode(b"alice:secret").decode()
+
+    class Endpoint(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["content-length"]))
+            ok = self.headers["authorization"] == f"Basic {known}"
+            answer = {"access_token": _token("alice"), "expires_in": 3600} if ok else {}
+            body = json.dumps(answer).encode()
+            self.send_response(200 if ok else 401)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            return
+
+    server = ThreadingHTTPServer(("127.0.0.1", free_port()), Endpoint)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/token"
+    server.shutdown()
+    server.server_close()
+
+
+def _token(subject: str) -> str:
+    now = int(time.time())
+    parts = {"alg": "none"}, {"sub": subject, "iat": now, "exp": now + 3600, "scope": "kafka"}
+    encoded = (base64.urlsafe_b64encode(json.dumps(part).encode()) for part in parts)
+    return ".".join(text.decode().rstrip("=") for text in encoded) + "."
+
+
+def _add_scram_users(bootstrap_servers: str) -> None:
+    client = AdminClient({"bootstrap.servers": bootstrap_servers})
+    for mechanism in SCRAM_MECHANISMS.values():
+        kind = ScramCredentialInfo(mechanism, 4096)
+        change = UserScramCredentialUpsertion("alice", kind, PASSWORD.encode())
+        # A broker takes one change of a user at a time.
+        [done] = client.alter_user_scram_credentials([change]).values()
+        done.result(30)
+
+
+def by_password(
+    secured: Secured, password: str = _JAVA_QUOTED, mechanism: str = "PLAIN"
+) -> dict[str, str]:
+    module = SCRAM if mechanism in SCRAM_MECHANISMS else PLAIN
     return {
         "bootstrap.servers": secured.sasl_ssl,
         "security.protocol": "SASL_SSL",
-        "sasl.mechanism": "PLAIN",
-        "sasl.jaas.config": f'{PLAIN} required username="alice" password="{password}";',
+        "sasl.mechanism": mechanism,
+        "sasl.jaas.config": f'{module} required username="alice" password="{password}";',
         "ssl.truststore.type": "PEM",
         "ssl.truststore.location": str(secured.directory / "ca.pem"),
+    }
+
+
+def by_token(secured: Secured, secret: str = "secret") -> dict[str, str]:
+    return {
+        **by_password(secured, mechanism="OAUTHBEARER"),
+        "sasl.jaas.config": f'{OAUTH} required clientId="alice" clientSecret="{secret}";',
+        "sasl.oauthbearer.token.endpoint.url": secured.tokens,
+        "sasl.login.callback.handler.class": (
+            "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginCallbackHandler"
+        ),
     }
 
 
@@ -110,9 +196,18 @@ def by_certificate(secured: Secured) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("login", ["password", "certificate"])
+def logged_in(secured: Secured, login: str) -> dict[str, str]:
+    match login:
+        case "certificate":
+            return by_certificate(secured)
+        case "OAUTHBEARER":
+            return by_token(secured)
+    return by_password(secured, mechanism=login)
+
+
+@pytest.mark.parametrize("login", ["PLAIN", *SCRAM_MECHANISMS, "OAUTHBEARER", "certificate"])
 def test_every_client_gets_in(secured: Secured, login: str) -> None:
-    properties = by_password(secured) if login == "password" else by_certificate(secured)
+    properties = logged_in(secured, login)
     topic = f"t-{login}"
     admin = Admin(properties)
     admin.create_topic(TopicSpec(topic, 1, 1), soon())
@@ -134,8 +229,9 @@ def test_every_client_gets_in(secured: Secured, login: str) -> None:
     admin.close()
 
 
-def test_a_wrong_password_is_told_and_not_shown(secured: Secured) -> None:
-    properties = by_password(secured, "wrong-one")
+@pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-512"])
+def test_a_wrong_password_is_told_and_not_shown(secured: Secured, mechanism: str) -> None:
+    properties = by_password(secured, "wrong-one", mechanism)
     with pytest.raises(PenstockError) as from_admin:
         Admin(properties).cluster_id(Deadline.after(5))
     with pytest.raises(PenstockError) as from_reader:
@@ -143,6 +239,16 @@ def test_a_wrong_password_is_told_and_not_shown(secured: Secured) -> None:
     assert "wrong-one" not in f"{from_admin.value} {from_reader.value}"
     assert "sasl." in str(from_admin.value)
     assert "Authentication failed" in str(from_reader.value)
+
+
+def test_a_token_that_is_refused_is_told(secured: Secured) -> None:
+    properties = by_token(secured, "wrong-one")
+    with pytest.raises(PenstockError) as from_admin:
+        Admin(properties).cluster_id(Deadline.after(5))
+    with pytest.raises(PenstockError) as from_reader:
+        LogReader(properties, "t").open(Deadline.after(5))
+    assert "wrong-one" not in f"{from_admin.value} {from_reader.value}"
+    assert "no OAuth token from" in f"{from_admin.value} {from_reader.value}"
 
 
 def test_a_broker_nobody_vouches_for_is_refused(secured: Secured) -> None:

@@ -9,7 +9,9 @@ import threading
 import urllib.parse
 import urllib.request
 from collections.abc import Callable, Mapping
+from http import HTTPStatus
 from typing import Any, Final
+from urllib.error import HTTPError
 
 import confluent_kafka
 import confluent_kafka.admin
@@ -93,7 +95,10 @@ def python_admin(properties: Mapping[str, str], bootstrap_seconds: float) -> Kaf
     if settings.tls is not None:
         values["ssl_context"] = ssl_context(settings.tls)
     if settings.oauth is not None:
-        values["sasl_oauth_token_provider"] = ClientCredentials(settings.oauth)
+        tokens = ClientCredentials(settings.oauth)
+        # If there is none, the library would tell no more than that no broker answered.
+        tokens.token()
+        values["sasl_oauth_token_provider"] = tokens
     values["bootstrap_timeout_ms"] = max(1, int(bootstrap_seconds * 1000))
     where = properties.get("bootstrap.servers", "localhost")
     try:
@@ -144,7 +149,8 @@ class ClientCredentials(AbstractTokenProvider):  # type: ignore[misc]
             with urllib.request.urlopen(request, timeout=_TOKEN_SECONDS) as response:  # noqa: S310
                 answer = json.load(response)
         except (OSError, ValueError) as error:
-            raise SetupError(
+            refused = isinstance(error, HTTPError) and error.code < HTTPStatus.INTERNAL_SERVER_ERROR
+            raise (SetupError if refused else RetriableError)(
                 f"no OAuth token from {self._oauth.token_url}: {error}; look at "
                 "sasl.oauthbearer.token.endpoint.url, clientId and clientSecret"
             ) from error
