@@ -95,6 +95,22 @@ def test_the_messages_of_the_notes_byte_for_byte(
     assert PASSWORD not in worker.log_text
 
 
+def test_each_record_has_its_own_uuid_and_moment(
+    worker: PenstockWorker, kafka: str, shop: FreshDatabase, unique: Callable[[str], str]
+) -> None:
+    """The source keeps its plans; what Spark settles in a plan must not be kept with it."""
+    prefix = unique("own") + "_"
+    query = "SELECT id, uuid() AS uuid, current_timestamp() AS at FROM record"
+    sql = {"transforms": "x", "transforms.x.type": "Sql", "transforms.x.query": query}
+    worker.rest.create_running(unique("uuids"), by_id(shop, prefix) | sql)
+    for count in (1, 2, 3):
+        found = topics.await_values(kafka, f"{prefix}users", count)
+        shop.sql("INSERT INTO users (name) VALUES ('kim')")
+    payloads = [json.loads(each or b"")["payload"] for each in found]
+    assert len({each["uuid"] for each in payloads}) == 3
+    assert len({each["at"] for each in payloads}) == 3
+
+
 def kcat(kafka: str, *arguments: str, stdin: str = "") -> str:
     command = ["kcat", "-b", kafka, *arguments]
     done = subprocess.run(
