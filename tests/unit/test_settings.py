@@ -181,6 +181,16 @@ def dotted(names: dict[str, str]) -> dict[str, str]:
     return {name.replace("_", "."): value for name, value in names.items()}
 
 
+@pytest.mark.parametrize("package", ["", "secured."])
+def test_the_login_by_a_token_has_its_class_in_many_files(package: str) -> None:
+    place = f"org.apache.kafka.common.security.oauthbearer.{package}"
+    handler = {"sasl.login.callback.handler.class": f"{place}OAuthBearerLoginCallbackHandler"}
+    assert (
+        worker_settings({**DISTRIBUTED, **handler}, Mode.DISTRIBUTED).props.items()
+        >= handler.items()
+    )
+
+
 def test_every_key_of_connect_is_known() -> None:
     known = {*StandaloneSettings.definition().keys, *DistributedSettings.definition().keys}
     others = {key for key in known if not key.startswith("penstock.")}

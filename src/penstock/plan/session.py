@@ -134,7 +134,8 @@ class SparkEngine:
     @contextmanager
     def guard(self) -> Iterator[None]:
         """Turn whatever fails in the block because the JVM died into SessionLostError."""
-        generation = self._generation
+        # The first one may start within the block.
+        generation = self._generation or 1
         try:
             yield
         except Exception as error:

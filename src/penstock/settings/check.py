@@ -9,7 +9,7 @@ from typing import Final
 from penstock.config import ClassResolver
 from penstock.config.values import Type, parse_value
 from penstock.errors import ConfigError
-from penstock.settings.clients import CLIENT_KEYS, JAVA_ONLY
+from penstock.settings.clients import CLIENT_KEYS, JAVA_ONLY, OWN_LOGINS
 from penstock.settings.spark import refusal
 from penstock.settings.worker import (
     DistributedSettings,
@@ -94,6 +94,8 @@ def _refusals(settings: WorkerSettings) -> dict[str, tuple[str, ...]]:
         if name in settings.props and (text := check(settings))
     }
     for name in JAVA_ONLY & settings.props.keys():
+        if settings.props[name] in OWN_LOGINS:
+            continue
         found[name] = "it names Java code, which Penstock's clients can't run; remove it"
     for name, value in settings.spark.items():
         if text := refusal(name, value):

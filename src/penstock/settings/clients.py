@@ -534,3 +534,16 @@ JAVA_ONLY: Final = frozenset(
         "sasl.oauthbearer.jwt.validator.class",
     }
 )
+_OAUTH_PACKAGE: Final = "org.apache.kafka.common.security.oauthbearer."
+#: Java code that Penstock's clients do the work of: a token for a client's id and secret.
+OWN_LOGINS: Final = frozenset(
+    f"{_OAUTH_PACKAGE}{name}"
+    for name in (
+        "OAuthBearerLoginCallbackHandler",
+        "secured.OAuthBearerLoginCallbackHandler",
+        "DefaultJwtRetriever",
+        "ClientCredentialsJwtRetriever",
+        "DefaultJwtValidator",
+        "ClientJwtValidator",
+    )
+)

@@ -82,7 +82,7 @@ class ConnectProcess(Server):
         """Start the worker; its REST API answers when this returns."""
         self.directory.mkdir(parents=True, exist_ok=True)
         properties = self.directory / "worker.properties"
-        properties.write_text("".join(f"{key}={value}\n" for key, value in self.properties.items()))
+        properties.write_text(_written(self.properties))
         command = self.command([str(properties), *map(str, self._connectors)])
         worker = Child(type(self).__name__, command, log=self.log)
         self.launch(worker, self.answers, _START_SECONDS, "its REST API answered")
@@ -93,3 +93,9 @@ class ConnectProcess(Server):
             return httpx.get(f"{self.url}/connectors", timeout=5.0).status_code == httpx.codes.OK
         except httpx.HTTPError:
             return False
+
+
+def _written(properties: Mapping[str, str]) -> str:
+    """The text of a .properties file, which has escapes for backslashes and line ends."""
+    lines = (f"{key}={value}" for key, value in properties.items())
+    return "".join(line.replace("\\", "\\\\").replace("\n", "\\n") + "\n" for line in lines)
