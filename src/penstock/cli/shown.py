@@ -36,7 +36,9 @@ def show(
     if output is not Output.TABLE:
         show_document([dict(row) for row in rows], output)
         return
-    if out.is_terminal:
+    if not rows and not columns:
+        say("(none)")
+    elif out.is_terminal:
         out.print(table_of(rows, columns, style))
     else:
         # Only a terminal has a width: lines in a pipe are for grep and cut.

@@ -173,7 +173,10 @@ class Transport:
             raise ServerError(told, answer.status_code) from error
 
     def _error(self, answer: httpx.Response) -> PenstockError:
-        message = _message(answer) or f"{self.url} answered {answer.status_code}"
+        message = _message(answer) or (
+            f"{self.url} answered {answer.status_code} without a reason: is this the address of a"
+            " Connect worker?"
+        )
         if answer.status_code == HTTPStatus.UNAUTHORIZED:
             told = f"{self.url} wants a user and a password, or other ones: {message}"
             return UnauthorizedError(told, answer.status_code)
@@ -187,6 +190,13 @@ def _apart(url: str) -> tuple[str, tuple[str, str] | None]:
         found = urlsplit(url)
     except ValueError as error:
         raise SetupError(f"this is no worker's address: {error}; write http://HOST:8083") from error
+    if found.scheme not in ("http", "https"):
+        # Without its scheme, a password in an address can't be told from the rest.
+        shown = url.rpartition("@")[2]
+        raise SetupError(
+            f"{shown!r} is no worker's address: it begins with http:// or https://, as in"
+            " http://HOST:8083"
+        )
     _, at, place = found.netloc.rpartition("@")
     plain = urlunsplit(found._replace(netloc=place)).rstrip("/")
     return plain, (unquote(found.username or ""), unquote(found.password or "")) if at else None

@@ -71,9 +71,14 @@ def connector_files(paths: Iterable[str | Path], problems: list[Problem]) -> lis
             if file.suffix in _READERS:
                 found.setdefault(file.resolve(), file)
             else:
-                told = f"a connector file ends in one of {', '.join(_READERS)}"
-                problems.append(Problem(told, file))
+                problems.append(Problem(_why_not(file), file))
     return list(found.values())
+
+
+def _why_not(file: Path) -> str:
+    if not file.exists():
+        return "there is no such file or directory"
+    return f"a connector file ends in one of {', '.join(_READERS)}"
 
 
 def watched_files(paths: Iterable[str | Path]) -> list[Path]:

@@ -54,9 +54,7 @@ def _given(file: Path, module: ModuleType) -> Any:
             1,
         )
     found = getattr(module, name)
-    if not callable(found):
-        return _unrolled(found)
-    return _run(file, lambda: _unrolled(found()))
+    return _run(file, lambda: _unrolled(found() if callable(found) else found))
 
 
 def _unrolled(found: Any) -> Any:
@@ -70,7 +68,9 @@ def _listed(found: Any) -> Any:
 
 def _run(file: Path, work: Callable[[], Any]) -> Any:
     try:
-        return work()
+        # Standard output belongs to the command: what a module prints must not stand in its JSON.
+        with contextlib.redirect_stdout(sys.stderr):
+            return work()
     except Exception as error:
         told = f"{type(error).__name__}: {error}"
         raise SyntaxProblemError(told, _failing_line(file, error)) from error

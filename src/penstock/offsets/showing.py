@@ -45,13 +45,16 @@ class Showing:
     # -------------------------------------------------------------------------------- sources
 
     def _histories(self, subjects: Sequence[Subject], count: int) -> dict[str, list[Held]]:
-        for subject in subjects:
-            if subject.kind is Kind.SINK:
-                raise BadRequestError(
-                    f"{subject.name} is a sink: Kafka keeps no history of its offsets"
-                )
-        trails = _trails(self._access.kafka(), subjects, count)
-        return {
+        """Of the sources; sinks beside them are passed over, with a note."""
+        sources = [each for each in subjects if each.kind is Kind.SOURCE]
+        sinks = [each.name for each in subjects if each.kind is Kind.SINK]
+        if sinks:
+            told = f"Kafka keeps no history of the offsets of sinks: {', '.join(sinks)}"
+            if not sources:
+                raise BadRequestError(told)
+            self._access.note(told)
+        trails = _trails(self._access.kafka(), sources, count)
+        return {name: [] for name in sinks} | {
             name: [
                 Held(each.partition, each.offset, each.place)
                 for trail in of_connector

@@ -34,7 +34,7 @@ def test_columns_and_empty_tables(capsys: pytest.CaptureFixture[str]) -> None:
     show([], Output.TABLE, ("name",))
     assert capsys.readouterr().out == "OK   NAME\nyes  a\nNAME\n"
     show([], Output.TABLE)
-    assert capsys.readouterr().out == "\n"
+    assert capsys.readouterr().out == "(none)\n"
 
 
 def test_documents(capsys: pytest.CaptureFixture[str]) -> None:

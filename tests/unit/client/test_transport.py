@@ -144,7 +144,7 @@ def test_errors_without_a_message_name_the_server(body: bytes) -> None:
     with (
         serving((502, body)) as server,
         Client(server.url) as client,
-        pytest.raises(ServerError, match=f"{server.url} answered 502"),
+        pytest.raises(ServerError, match=f"{server.url} answered 502 .*: is this the address"),
     ):
         client.connectors()
 
@@ -176,6 +176,13 @@ def test_a_worker_that_does_not_answer_in_time() -> None:
 def test_an_address_that_is_none(url: str) -> None:
     with pytest.raises(SetupError):
         Client(url).connectors()
+
+
+@pytest.mark.parametrize("url", ["localhost:8083", "ftp://x", "user:tr0ub4dor@localhost:8083", ""])
+def test_an_address_without_its_scheme(url: str) -> None:
+    with pytest.raises(SetupError, match=r"begins with http:// or https://") as told:
+        Client(url)
+    assert "tr0ub4dor" not in str(told.value)
 
 
 def test_user_and_headers_are_sent() -> None:

@@ -238,6 +238,19 @@ def test_forms_of_python(write: Write, text: str) -> None:
     assert manager.load(write("a.py", text))["a"] == Connector("a", {"connector.class": "X"})
 
 
+def test_what_a_module_prints_is_not_the_answer_of_a_command(
+    write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "print('top')\ndef connectors():\n    print('called')\n    return []\n"
+    manager.load(write("a.py", text))
+    assert capsys.readouterr() == ("", "top\ncalled\n")
+
+
+def test_a_generator_that_fails_is_a_problem_of_its_file(write: Write, tmp_path: Path) -> None:
+    file = write("a.py", "connectors = (\n    1 / 0\n    for _ in 'a'\n)\n")
+    assert problems(file, tmp_path) == ["a.py:2: ZeroDivisionError: division by zero"]
+
+
 def test_values_of_a_program() -> None:
     found = manager.connectors([{"name": "a", "connector.class": "X", "tasks.max": 3}])
     assert dict(found["a"].config) == {"connector.class": "X", "tasks.max": "3"}
@@ -286,6 +299,11 @@ def test_links_are_followed_and_what_can_t_be_read_is_an_error(
 def test_a_directory_without_files_is_no_wish_for_an_empty_cluster(tmp_path: Path) -> None:
     [told] = problems(tmp_path, tmp_path.parent)
     assert "has no connector files (.json, .yaml, .yml, .properties, .py)" in told
+
+
+def test_a_path_that_is_mistyped_is_told_as_such(tmp_path: Path) -> None:
+    told = "conectors: there is no such file or directory"
+    assert problems(tmp_path / "conectors", tmp_path) == [told]
 
 
 # ---------------------------------------------------------------------------------- problems

@@ -120,7 +120,18 @@ def _lines(found: Mapping[str, Any], *, trace: bool) -> Iterator[str]:
         yield f"topics   {', '.join(found['topics']) or 'none yet'}"
     yield from _offsets(found["offsets"])
     yield "config"
-    yield from (f"  {key} = {value}" for key, value in found["config"].items())
+    for key, value in found["config"].items():
+        yield from _setting(key, value)
+
+
+def _setting(key: str, value: object) -> Iterator[str]:
+    """Lines of a longer text, as a query is, stand below their key."""
+    lines = str(value).splitlines()
+    if len(lines) < 2:
+        yield f"  {key} = {value}".rstrip("\n")
+    else:
+        yield f"  {key} ="
+        yield from (f"      {line}" for line in lines)
 
 
 def _state(state: Mapping[str, Any]) -> str:

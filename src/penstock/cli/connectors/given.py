@@ -59,7 +59,8 @@ def given_connectors(arguments: Sequence[str]) -> list[Given]:
         ConfigError: a file can't be read, or it is none of these.
     """
     name, *settings = arguments
-    if settings and "=" in settings[0] and not Path(name).exists():
+    # A directory that happens to have the connector's name is not meant, nor are its modules run.
+    if settings and "=" in settings[0] and not Path(name).is_file():
         return [Given(name, {"name": name, **pairs(settings, name)}, "the command line")]
     files = [argument for argument in arguments if argument != STDIN]
     found = list(_from_files(files)) if files else []

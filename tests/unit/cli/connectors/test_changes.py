@@ -48,6 +48,17 @@ def test_from_standard_input_and_from_the_command_line(cluster: Cluster, file: P
     assert found == {**SOURCE, "name": "other", "transforms": "", "a": "b=c"}
 
 
+def test_a_directory_of_its_name_is_not_read(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "lines").mkdir()
+    (tmp_path / "lines/run.py").write_text("raise SystemExit('run')")
+    monkeypatch.chdir(tmp_path)
+    settings = [f"{key}={value}" for key, value in SOURCE.items()]
+    assert cluster.ok("create", "lines", *settings) == "lines: created\n"
+    assert cluster.client.config("lines")["file"] == SOURCE["file"]
+
+
 @pytest.mark.parametrize("state", ["running", "paused", "stopped"])
 def test_first_states(cluster: Cluster, file: Path, state: str) -> None:
     assert (

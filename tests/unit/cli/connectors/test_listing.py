@@ -230,6 +230,13 @@ def test_a_description(cluster: Cluster) -> None:
     assert found["config"]["topic"] == "lines"
 
 
+def test_a_text_of_many_lines_stands_below_its_key(cluster: Cluster) -> None:
+    cluster.create("a", query="SELECT id\nFROM orders\n", zone="x\n")
+    shown = cluster.ok("describe", "a")
+    assert "\n    query =\n        SELECT id\n        FROM orders\n    tasks.max = " in shown
+    assert shown.endswith("\n    zone = x\n")
+
+
 def test_pythons_reason_is_its_last_line(cluster: Cluster) -> None:
     cluster.create("a")
     trace = 'Traceback (most recent call last):\n  File "a.py"\n  b\n  c\nValueError: no disk\n'
