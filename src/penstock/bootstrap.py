@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import signal
@@ -213,5 +214,12 @@ def set_up_logging() -> None:
     # Libraries that tell every connection.
     for name in ("uvicorn.error", "httpx"):
         logging.getLogger(name).setLevel(logging.WARNING)
+    # A worker that ends says why by itself; traces of requests that it leaves open hide that.
+    logging.getLogger("uvicorn.error").addFilter(_is_no_cancelled_request)
     # A JVM that dies is told once, by us; py4j tells it with a trace for each call.
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
+
+
+def _is_no_cancelled_request(record: logging.LogRecord) -> bool:
+    error = record.exc_info[1] if record.exc_info else None
+    return not isinstance(error, asyncio.CancelledError)

@@ -12,6 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from penstock.errors import SetupError
 from penstock.process import Child
 from penstock.testing.connect import distributed_properties
 from penstock.testing.waiting import eventually
@@ -50,6 +51,20 @@ def test_a_wrong_value_stops_the_start(tmp_path: Path, key: str, value: str, rul
     assert value in result.stderr
     assert rule in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_what_is_wrong_with_the_login_is_said_without_traces(tmp_path: Path) -> None:
+    login = {
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanism": "PLAIN",
+        "sasl.jaas.config": "a.B required username=geheim password;",
+    }
+    worker = PenstockWorker(tmp_path, distributed_properties("127.0.0.1:1", "wrong") | login)
+    # Its requests are open when it ends.
+    with pytest.raises(SetupError, match=r'sasl\.jaas\.config: options must have the form name="v'):
+        worker.start()
+    assert "Traceback" not in worker.log_text
+    assert "geheim" not in worker.log_text
 
 
 def test_a_missing_value_stops_the_start(tmp_path: Path) -> None:

@@ -30,13 +30,16 @@ from penstock.api.transform import (
     RecordPredicate,
     RecordTransformation,
 )
+from penstock.errors import ConfigError, DataError, RetriableError
 
 __all__ = [
     "ColumnPredicate",
     "ColumnTransformation",
+    "ConfigError",
     "Connector",
     "ConnectorContext",
     "Converter",
+    "DataError",
     "Envelope",
     "FrameSinkTask",
     "FrameSourceTask",
@@ -52,6 +55,7 @@ __all__ = [
     "Record",
     "RecordPredicate",
     "RecordTransformation",
+    "RetriableError",
     "Side",
     "SinkBatch",
     "SinkConnector",

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import dropwhile
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import pyarrow as pa
 
 from penstock.api.record import Header, Headers, Record
 from penstock.columns.python_values import python_type, reader, writer
-from penstock.errors import DataError, PluginError
+from penstock.errors import DataError, PluginError, RetriableError
+from penstock.settings.retries import Retries
 
 if TYPE_CHECKING:
     from penstock.api.converter import HeaderConverter
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
     from penstock.config import Config
     from penstock.data.record import SchemaAndValue
     from penstock.data.schema import Schema
+
+T = TypeVar("T")
 
 #: A boolean column beside a record's: whether the transformation is meant for it.
 HOLDS: Final = "transform_holds"
@@ -50,13 +55,14 @@ class RecordKernel:
     header_converter: Made
     before: tuple[Schema | None, Schema | None]
     after: tuple[Schema | None, Schema | None]
+    retries: Retries
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         transformation: RecordTransformation = self.transformation.make()
         transformation.configure()
         try:
             records = _Transformed(
-                transformation, self.header_converter.make(), self.before, self.after
+                transformation, self.header_converter.make(), self.before, self.after, self.retries
             )
             yield from map(records.batch, batches)
         finally:
@@ -70,12 +76,13 @@ class PredicateKernel:
     predicate: Made
     header_converter: Made
     schemas: tuple[Schema | None, Schema | None]
+    retries: Retries
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         predicate: RecordPredicate = self.predicate.make()
         reader = _RecordReader(self.header_converter.make(), self.schemas)
         for batch in batches:
-            tested = [_tested(predicate, reader, row) for row in _rows(batch)]
+            tested = [_tested(predicate, reader, row, self.retries) for row in _rows(batch)]
             faults = pa.array([fault for _, fault in tested], batch.column("fault").type)
             holds = pa.array([held for held, _ in tested], pa.bool_())
             place = batch.schema.get_field_index("fault")
@@ -83,13 +90,13 @@ class PredicateKernel:
 
 
 def _tested(
-    predicate: RecordPredicate, reader: _RecordReader, row: dict[str, Any]
+    predicate: RecordPredicate, reader: _RecordReader, row: dict[str, Any], retries: Retries
 ) -> tuple[bool, dict[str, str] | None]:
     """Whether the predicate holds, and the fault of the row."""
     if row["fault"] is not None:
         return False, row["fault"]
     try:
-        return bool(predicate.holds(reader.record(row))), None
+        return bool(_repeated(lambda: predicate.holds(reader.record(row)), retries)), None
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a fault of this record alone
         return False, _fault(predicate.class_name(), error)
 
@@ -136,8 +143,10 @@ class _Transformed:
         headers: HeaderConverter,
         before: tuple[Schema | None, Schema | None],
         after: tuple[Schema | None, Schema | None],
+        retries: Retries,
     ) -> None:
         self._transformation = transformation
+        self._retries = retries
         self._plugin = transformation.class_name()
         self._headers = headers
         self._before, self._after = before, after
@@ -160,11 +169,15 @@ class _Transformed:
     def _applied(self, row: dict[str, Any]) -> dict[str, Any] | None:
         """The row after the transformation, or with its fault; None if it is dropped."""
         try:
-            record = self._reader.record(row)
-            result = self._transformation.apply(record)
-            return None if result is None else self._row(row, record, result)
+            return _repeated(lambda: self._attempt(row), self._retries)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a fault of this record alone
             return {**self._untouched(row), "fault": _fault(self._plugin, error)}
+
+    def _attempt(self, row: dict[str, Any]) -> dict[str, Any] | None:
+        # A new record each time: one that failed halfway may have been changed.
+        record = self._reader.record(row)
+        result = self._transformation.apply(record)
+        return None if result is None else self._row(row, record, result)
 
     def _untouched(self, row: dict[str, Any]) -> dict[str, Any]:
         """The row as it is; data of another schema than the others' is left out."""
@@ -246,6 +259,23 @@ class _Rows:
                 column.append(row[name])
 
 
+def _repeated(attempt: Callable[[], T], retries: Retries) -> T:
+    """What an attempt gives; one that raises RetriableError is made again as settings allow.
+
+    A task that is to stop ends this process, so there is nothing else to wait for.
+    """
+    begun, failures = time.monotonic(), 0
+    while True:
+        try:
+            return attempt()
+        except RetriableError:
+            left = retries.left(time.monotonic() - begun)
+            if left <= 0:
+                raise
+            time.sleep(min(retries.delay(failures), left))
+            failures += 1
+
+
 def _number(value: Any, allowed: range, what: str) -> int | None:
     if value is None or (type(value) is int and value in allowed):
         return value
@@ -268,7 +298,8 @@ def _told(error: BaseException) -> str:
     What the plugin has called, such as a parser of JSON, has lines of no use to its author.
     """
     text = f"{type(error).__qualname__}: {error}"
-    frames = traceback.extract_tb(error.__traceback__)[1:]
+    trace = traceback.extract_tb(error.__traceback__)
+    frames = list(dropwhile(lambda frame: frame.filename == __file__, trace))
     if not frames or PurePath(frames[0].filename).is_relative_to(_PENSTOCK):
         return text  # it is about what apply() gave, and says so
     own = [frame for frame in frames if frame.filename == frames[0].filename][-1]

@@ -20,6 +20,7 @@ from penstock.config.values import Type, parse_value
 from penstock.errors import ConfigError, DataError, PluginError
 from penstock.plan.record_step import AskRecords, ForgetTest, MapRecords
 from penstock.plan.stage import Guard, Keep, Path, Select, Stage, Step
+from penstock.settings.retries import Retries
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -73,9 +74,9 @@ class Chain:
             alias: _plugin(config, "predicates", alias, load, PluginKind.PREDICATE)
             for alias in _names(config, "predicates")
         }
-        headers = _header_converter(config, load)
+        shared = _header_converter(config, load), Retries.of(config)
         return cls(
-            [_stage(config, alias, load, guards, headers) for alias in _names(config, "transforms")]
+            [_stage(config, alias, load, guards, *shared) for alias in _names(config, "transforms")]
         )
 
     @property
@@ -147,6 +148,7 @@ def _stage(
     load: PluginLoader,
     guards: Mapping[str, Plugin],
     headers: HeaderConverter,
+    retries: Retries,
 ) -> Stage:
     transformation = _plugin(config, "transforms", alias, load, PluginKind.TRANSFORMATION)
     if not isinstance(transformation, ColumnTransformation | RecordTransformation):
@@ -155,12 +157,12 @@ def _stage(
     name = config.get(f"{prefix}predicate")
     negate = parse_value(f"{prefix}negate", config.get(f"{prefix}negate", "false"), Type.BOOLEAN)
     if name is None:
-        return Stage(alias, transformation, headers)
+        return Stage(alias, transformation, headers, retries)
     predicate = guards.get(name)
     if not isinstance(predicate, ColumnPredicate | RecordPredicate):
         message = f"transforms.{alias}: Unknown predicate '{name}'; list it in `predicates`"
         raise ConfigError(message, {f"{prefix}predicate": (message,)})
-    return Stage(alias, transformation, headers, Guard(name, predicate, negate))
+    return Stage(alias, transformation, headers, retries, Guard(name, predicate, negate))
 
 
 def _plugin(

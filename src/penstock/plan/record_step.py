@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from penstock.api.converter import HeaderConverter
     from penstock.api.transform import RecordPredicate, RecordTransformation, Schemas
+    from penstock.settings.retries import Retries
 
 
 class _Functions:
@@ -50,12 +51,14 @@ class MapRecords:
         before: Schemas,
         after: Schemas,
         holds: Column | None,
+        retries: Retries,
     ) -> MapRecords:
         kernel = RecordKernel(
             Made(type(transformation), transformation.config),
             Made(type(header_converter), header_converter.config),
             before,
             after,
+            retries,
         )
         return cls(kernel, transformation.class_name(), transformation.routes, holds)
 
@@ -81,12 +84,17 @@ class AskRecords:
 
     @classmethod
     def of(
-        cls, predicate: RecordPredicate, header_converter: HeaderConverter, schemas: Schemas
+        cls,
+        predicate: RecordPredicate,
+        header_converter: HeaderConverter,
+        schemas: Schemas,
+        retries: Retries,
     ) -> AskRecords:
         kernel = PredicateKernel(
             Made(type(predicate), predicate.config),
             Made(type(header_converter), header_converter.config),
             schemas,
+            retries,
         )
         return cls(kernel, predicate.class_name())
 

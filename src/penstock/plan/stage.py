@@ -25,6 +25,7 @@ from penstock.data.schema import Schema
 from penstock.errors import DataError, PluginError
 from penstock.plan.faults import fault_of
 from penstock.plan.record_step import AskRecords, ForgetTest, MapRecords
+from penstock.settings.retries import Retries
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -128,6 +129,7 @@ class Stage:
     alias: str
     transformation: ColumnTransformation | RecordTransformation
     header_converter: HeaderConverter
+    retries: Retries
     guard: Guard | None = None
 
     @property
@@ -146,7 +148,8 @@ class Stage:
         if not isinstance(predicate, RecordPredicate):
             return self._extend(path, strict=strict)
         path = path.closed()
-        asked = path.then(AskRecords.of(predicate, self.header_converter, path.schemas))
+        ask = AskRecords.of(predicate, self.header_converter, path.schemas, self.retries)
+        asked = path.then(ask)
         return tuple(after.then(ForgetTest()) for after in self._extend(asked, strict=strict))
 
     def _extend(self, path: Path, *, strict: bool) -> tuple[Path, ...]:
@@ -203,7 +206,8 @@ class Stage:
         schemas = _declared(transformation, given)
 
         def steps(holds: Column | None) -> list[Step]:
-            return [MapRecords.of(transformation, self.header_converter, given, schemas, holds)]
+            shared = self.header_converter, given, schemas, holds, self.retries
+            return [MapRecords.of(transformation, *shared)]
 
         return _Way(schemas, (False, False), steps)
 

@@ -8,16 +8,25 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from penstock.api import Header, Record, RecordTransformation
+from penstock.api import (
+    Header,
+    Record,
+    RecordPredicate,
+    RecordTransformation,
+    RetriableError,
+)
 from penstock.columns.python_values import python_type, writer
-from penstock.columns.record_kernel import HOLDS, Made, RecordKernel
+from penstock.columns.record_kernel import HOLDS, Made, PredicateKernel, RecordKernel
 from penstock.config import Config, Type, key
 from penstock.converters.simple_header import SimpleHeaderConverter, SimpleHeaderConverterConfig
 from penstock.data.schema import Field, Schema, SchemaType, struct_schema
 from penstock.errors import DataError
+from penstock.settings.retries import Retries
 
 INT = Schema(SchemaType.INT32)
 ROW = struct_schema(Field("a", INT))
+NEVER = Retries(0, 60_000)
+BUSY = 2
 _HEADERS = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
 _FAULT = pa.struct([("stage", pa.string()), ("class", pa.string()), ("message", pa.string())])
 
@@ -46,6 +55,10 @@ class Script(RecordTransformation):
                 raise ValueError("no such thing") if record.value["a"] == 1 else KeyError("x")
             case "exit":
                 sys.exit(3)
+            case "busy":
+                self.events.append("asked")
+                if self.events.count("asked") <= BUSY:
+                    raise RetriableError("the table is locked")
             case "text":
                 return record.replace(value={"a": "text"})
             case "topic":
@@ -69,6 +82,19 @@ class Router(Script):
     routes = True
 
 
+class Unsure(RecordPredicate):
+    """Does not know at first."""
+
+    asked = 0
+
+    def holds(self, record: Record) -> bool:
+        del record
+        Unsure.asked += 1
+        if Unsure.asked == 1:
+            raise RetriableError("the table is locked")
+        return True
+
+
 def batch_of(values: list[Any], schema: Schema | None = ROW, **more: pa.Array) -> pa.RecordBatch:
     size = len(values)
     header = [{"key": "kept", "value": b"1"}, {"key": "gone", "value": b"\xff"}]
@@ -88,13 +114,19 @@ def batch_of(values: list[Any], schema: Schema | None = ROW, **more: pa.Array) -
 
 
 def run(
-    do: str, batch: pa.RecordBatch, *, after: Schema | None = ROW, plugin: type[Script] = Script
+    do: str,
+    batch: pa.RecordBatch,
+    *,
+    after: Schema | None = ROW,
+    plugin: type[Script] = Script,
+    retries: Retries = NEVER,
 ) -> list[dict[str, Any]]:
     kernel = RecordKernel(
         Made(plugin, ScriptConfig(do=do)),
         Made(SimpleHeaderConverter, SimpleHeaderConverterConfig()),
         (None, ROW),
         (None, after),
+        retries,
     )
     [made] = kernel(iter([batch]))
     rows: list[dict[str, Any]] = made.to_pylist()
@@ -108,6 +140,41 @@ def fault_of(do: str) -> str:
     assert row["value"] == {"a": 1}
     text: str = row["fault"]["message"]
     return text
+
+
+@pytest.mark.parametrize("timeout_ms", [60_000, -1])
+def test_a_record_is_tried_again_if_it_asks_for_that(timeout_ms: int) -> None:
+    Script.events.clear()
+    rows = run("busy", batch_of([{"a": 1}, {"a": 5}]), retries=Retries(timeout_ms, 1))
+    assert [(row["value"], row["fault"]) for row in rows] == [({"a": 1}, None), ({"a": 5}, None)]
+    assert Script.events.count("asked") == BUSY + 2
+
+
+def test_the_last_attempt_is_made_when_the_time_is_over() -> None:
+    Script.events.clear()
+    [row] = run("busy", batch_of([{"a": 1}]), retries=Retries(1, 60_000))
+    assert row["fault"]["message"].startswith("RetriableError: the table is locked (")
+    assert Script.events.count("asked") == 2
+
+
+def test_without_time_for_it_nothing_is_tried_again() -> None:
+    Script.events.clear()
+    [row] = run("busy", batch_of([{"a": 1}]))
+    assert row["fault"]["message"].startswith("RetriableError: the table is locked (")
+    assert Script.events.count("asked") == 1
+
+
+def test_a_predicate_is_asked_again() -> None:
+    Unsure.asked = 0
+    batch = batch_of([{"a": 1}])
+    kernel = PredicateKernel(
+        Made(Unsure, Unsure.Config()),
+        Made(SimpleHeaderConverter, SimpleHeaderConverterConfig()),
+        (None, ROW),
+        Retries(60_000, 1),
+    )
+    [[row]] = [made.to_pylist() for made in kernel(iter([batch]))]
+    assert (row[HOLDS], row["fault"], Unsure.asked) == (True, None, 2)
 
 
 def test_untouched_rows_stay_as_they_are() -> None:

@@ -1,0 +1,46 @@
+"""errors.retry.*: how long a step that asks for it is repeated, and after which waits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from random import random as random_number
+from typing import Final
+
+from penstock.config.values import Type, parse_value
+
+FIRST_DELAY_SECONDS: Final = 0.3
+_TIMEOUT: Final = "errors.retry.timeout"
+_LONGEST: Final = "errors.retry.delay.max.ms"
+_DEFAULTS: Final = {_TIMEOUT: "0", _LONGEST: "60000"}
+
+
+@dataclass(frozen=True, slots=True)
+class Retries:
+    """The waits double from 0.3 s on; where that is more than the longest one they are random ones
+    below it. The last attempt is made when the time is over.
+    """
+
+    timeout_ms: int
+    longest_delay_ms: int
+
+    @classmethod
+    def of(cls, config: Mapping[str, str]) -> Retries:
+        """Those of a connector's configuration."""
+
+        def number(key: str) -> int:
+            return int(parse_value(key, config.get(key, _DEFAULTS[key]), Type.LONG))
+
+        return cls(number(_TIMEOUT), number(_LONGEST))
+
+    def left(self, seconds: float) -> float:
+        """The time that is left after so many seconds."""
+        return math.inf if self.timeout_ms < 0 else self.timeout_ms / 1000 - seconds
+
+    def delay(self, attempt: int, random: Callable[[], float] = random_number) -> float:
+        """Seconds to wait after an attempt; the first is 0."""
+        longest = self.longest_delay_ms / 1000
+        # No double has more than 1023 doublings.
+        delay = FIRST_DELAY_SECONDS * 2.0 ** min(attempt, 1000)
+        return delay if delay <= longest else random() * longest
