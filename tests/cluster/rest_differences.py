@@ -333,7 +333,9 @@ DIFFERENCES = (
 UNCOMPARED = (
     (
         "Values of password-typed keys come back as `[hidden]`, in configs, task configs and "
-        "errors; sent back so, the stored value stays. References such as `${file:…}` are shown.",
+        "errors; so do those of keys that no plugin declares and that sound like a secret "
+        "(`transforms.x.api.secret`), in configs and task configs. Sent back so, the stored value "
+        "stays. References such as `${file:…}` are shown.",
         "Kafka Connect shows them in clear. (tests/unit/herder/test_requests.py)",
     ),
     (

@@ -1,4 +1,4 @@
-"""Passwords in texts that were not made to hold any: addresses, errors, traces and log lines."""
+"""Passwords where nothing declares them: in addresses, errors and log lines, and unknown keys."""
 
 from __future__ import annotations
 
@@ -29,6 +29,23 @@ _IN_QUERY: Final = re.compile(
     (?:\{(?:[^{}]|\}\})+\}|(?:[^&;\s"']|["'](?![\s,:)\]}]|$))+)""",
     re.IGNORECASE | re.VERBOSE,
 )
+
+_LOOKS_SECRET: Final = re.compile(
+    r"passw(or)?d|passphrase|secret|token(?!iz)|credential|jaas|(private|access|api)[._-]?key"
+    r"|keystore\.key$|\.user\.info$",
+    re.IGNORECASE,
+)
+# Keys about a secret: where it is, who knows it, how long it lasts.
+_ABOUT_SECRETS: Final = re.compile(
+    r"[._-](class|provider|source|type|mechanism|algorithm|url|uri|endpoint|path|file|location"
+    r"|name|columns?|fields?|enabled?|length|ms|seconds)$",
+    re.IGNORECASE,
+)
+
+
+def sounds_secret(key: str) -> bool:
+    """Whether the name of a config key says that its value is a secret."""
+    return _LOOKS_SECRET.search(key) is not None and not _ABOUT_SECRETS.search(key)
 
 
 def without_passwords(text: str) -> str:

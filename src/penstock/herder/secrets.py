@@ -9,6 +9,7 @@ from typing import Final
 
 from penstock.api.plugin import PluginKind
 from penstock.config import ConfigDef, Type
+from penstock.config.redaction import sounds_secret
 from penstock.config.values import HIDDEN
 from penstock.data.hash_order import copied_order
 from penstock.errors import BadRequestError, PenstockError
@@ -17,26 +18,29 @@ from penstock.settings import CLIENT_KEYS
 
 # A config provider's reference is not the secret, and who reads a config needs to see it.
 _REFERENCE: Final = re.compile(r"\$\{[^{}]+\}")
-# Only for plugins that are not installed here: nothing else says what their keys hold.
-_LOOKS_SECRET: Final = re.compile(
-    r"password|secret|token|credential|jaas|private\.?key", re.IGNORECASE
-)
 _OVERRIDES: Final = ("producer.override.", "consumer.override.", "admin.override.")
 
 
-def _password_keys(definition: ConfigDef) -> frozenset[str]:
-    return frozenset(key.name for key in definition if key.type is Type.PASSWORD)
+_Types = Mapping[str, Type]
 
 
-_CLIENT_SECRETS: Final = _password_keys(CLIENT_KEYS)
+def _types(definition: ConfigDef) -> _Types:
+    return {key.name: key.type for key in definition}
+
+
+_CLIENT_TYPES: Final = _types(CLIENT_KEYS)
 
 
 class Secrets:
-    """Knows which keys of a config are password-typed. Threads may share it."""
+    """Knows which keys of a config are secrets. Threads may share it.
+
+    They are those that their plugin declares as passwords, and among those that no plugin declares,
+    or only one that is not installed, those that sound like one.
+    """
 
     def __init__(self, plugins: Plugins) -> None:
         self._plugins = plugins
-        self._known: dict[tuple[str, PluginKind, int], frozenset[str] | None] = {}
+        self._known: dict[tuple[str, PluginKind, int], _Types] = {}
 
     def masked(self, config: Mapping[str, str]) -> dict[str, str]:
         """The config as it may be shown."""
@@ -68,7 +72,7 @@ class Secrets:
         """A mask that stands for nothing stored must not become the password.
 
         Raises:
-            BadRequestError: a password-typed key has the mask for a value.
+            BadRequestError: a secret has the mask for a value.
         """
         for name in sorted(self._names(config)):
             if config[name] == HIDDEN:
@@ -95,18 +99,27 @@ class Secrets:
         return frozenset(name for name in config if self._is_secret(name, config))
 
     def _is_secret(self, name: str, config: Mapping[str, str | None]) -> bool:
+        own, declared = name, set[Type]()
+        for prefix, types in self._declared_for(name, config):
+            own = name.removeprefix(prefix)
+            if own in types:
+                declared.add(types[own])
+        # An alias is the user's word, so only what is behind it can sound secret.
+        return Type.PASSWORD in declared if declared else sounds_secret(own)
+
+    def _declared_for(
+        self, name: str, config: Mapping[str, str | None]
+    ) -> Iterator[tuple[str, _Types]]:
+        """The prefix and the keys of whatever may own a key, the nearest owner last."""
         for prefix in _OVERRIDES:
             if name.startswith(prefix):
-                return name.removeprefix(prefix) in _CLIENT_SECRETS
+                yield prefix, _CLIENT_TYPES
+                return
         for prefix, plugin, kinds in _owners(name, config):
-            keys = self._keys(plugin, kinds)
-            own = name.removeprefix(prefix)
-            if own in keys if keys is not None else _LOOKS_SECRET.search(own):
-                return True
-        return False
+            yield prefix, self._keys(plugin, kinds)
 
-    def _keys(self, plugin: str, kinds: frozenset[PluginKind]) -> frozenset[str] | None:
-        """The password-typed keys of a plugin; None if there is no such plugin here."""
+    def _keys(self, plugin: str, kinds: frozenset[PluginKind]) -> _Types:
+        """The keys that a plugin declares; none if there is no such plugin here."""
         at = (plugin, min(kinds), self._plugins.generation)
         if at not in self._known:
             found = self._declared(plugin, kinds)
@@ -115,12 +128,12 @@ class Secrets:
             self._known[at] = found
         return self._known[at]
 
-    def _declared(self, plugin: str, kinds: frozenset[PluginKind]) -> frozenset[str] | None:
+    def _declared(self, plugin: str, kinds: frozenset[PluginKind]) -> _Types:
         try:
             found = self._plugins.load(self._plugins.find(plugin, kinds))
         except PenstockError:
-            return None
-        return _password_keys(found.Config.definition())
+            return {}
+        return _types(found.Config.definition())
 
 
 def _is_clear(value: str) -> bool:

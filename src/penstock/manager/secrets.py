@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from penstock.config.redaction import without_passwords
+from penstock.config.redaction import sounds_secret, without_passwords
 from penstock.config.values import HIDDEN
 
 if TYPE_CHECKING:
@@ -15,17 +15,6 @@ if TYPE_CHECKING:
 
 # A config provider's reference is not the secret, and who reads a plan needs to see it.
 _REFERENCE: Final = re.compile(r"\$\{[^{}]+\}")
-_LOOKS_SECRET: Final = re.compile(
-    r"passw(or)?d|passphrase|secret|token(?!iz)|credential|jaas|(private|access|api)[._-]?key"
-    r"|keystore\.key$|\.user\.info$",
-    re.IGNORECASE,
-)
-# Keys about a secret: where it is, who knows it, how long it lasts.
-_ABOUT_SECRETS: Final = re.compile(
-    r"[._-](class|provider|source|type|mechanism|algorithm|url|uri|endpoint|path|file|location"
-    r"|name|columns?|fields?|enabled?|length|ms|seconds)$",
-    re.IGNORECASE,
-)
 _STARS: Final = re.compile(r"\*{4,}")
 
 
@@ -68,7 +57,7 @@ class SecretKeys:
 
     def is_secret(self, key: str, *configs: Mapping[str, str]) -> bool:
         """Whether the value of a key must not be shown, as one of the configs has it or says."""
-        if _LOOKS_SECRET.search(key) and not _ABOUT_SECRETS.search(key):
+        if sounds_secret(key):
             return True
         return any(is_mask(each.get(key, "")) or self._declares(each, key) for each in configs)
 

@@ -93,6 +93,39 @@ def test_passwords_of_a_connector_that_is_not_installed_are_hidden_by_their_name
         assert bench.herder.connector_info("c", soon()).type == "unknown"
 
 
+UNDECLARED = {
+    "name": "c",
+    "connector.class": VAULT.name,
+    "url": "http://vault",
+    "vault.access.key": "a",
+    "transforms": "tokens",
+    "transforms.tokens.type": "org.apache.kafka.connect.transforms.InsertField$Value",
+    "transforms.tokens.static.field": "secret",
+    "transforms.tokens.api.secret": "b",
+    "transforms.tokens.secret.file": "/etc/secret",
+    "transforms.tokens.other": "d",
+    "producer.override.my.secret": "e",
+    "producer.override.my.words": "f",
+}
+
+
+def test_keys_that_nobody_declares_are_hidden_if_they_sound_secret() -> None:
+    secrets = ("vault.access.key", "transforms.tokens.api.secret", "producer.override.my.secret")
+    hidden = UNDECLARED | dict.fromkeys(secrets, "[hidden]")
+    with running() as bench:
+        assert bench.herder.create_connector("c", UNDECLARED, None, soon()).config == hidden
+        assert bench.herder.connector_config("c", soon()) == hidden
+        bench.herder.put_connector_config("c", {**hidden, "url": "http://other"}, soon())
+        assert bench.configs.connectors["c"].config == {**UNDECLARED, "url": "http://other"}
+
+        changed = {**hidden, "transforms.tokens.api.secret": "new"}
+        bench.herder.put_connector_config("c", changed, soon())
+        stored = bench.configs.connectors["c"].config
+        assert stored == {**UNDECLARED, "transforms.tokens.api.secret": "new"}
+        with pytest.raises(BadRequestError, match=r"override.my.secret: it hides"):
+            bench.herder.create_connector("d", {**hidden, "name": "d"}, None, soon())
+
+
 def test_a_config_without_a_class_is_refused_without_its_passwords() -> None:
     with running() as bench:
         with pytest.raises(BadRequestError) as caught:

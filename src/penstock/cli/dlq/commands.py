@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from penstock.cli.confirmation import confirm
+from penstock.cli.dlq.stages import stage_named
 from penstock.cli.output import err, say
 from penstock.cli.shown import Output, OutputOption, show_document
 from penstock.cli.target import CommandConfig, Connect, ContextName, Servers, Target
 from penstock.errors import NotFoundError, SetupError
 
 if TYPE_CHECKING:
-    from penstock.cli.dlq.letters import Tally, Wanted
+    from collections import Counter
+
+    from penstock.cli.dlq.letters import Tally
     from penstock.cli.dlq.replay import Replay
     from penstock.cli.dlq.topics import Letters, LetterTopic
 
@@ -50,7 +53,9 @@ _Connector = Annotated[str, typer.Option(help="Only letters of this connector.")
 _Stage = Annotated[
     str,
     typer.Option(
-        help="Only letters of this step: KEY_CONVERTER, VALUE_CONVERTER, TRANSFORMATION, TASK_PUT."
+        callback=stage_named,
+        help="Only letters of this step: KEY_CONVERTER, VALUE_CONVERTER, TRANSFORMATION, TASK_PUT"
+        " or, of other Connect clusters, one more of theirs.",
     ),
 ]
 _From = Annotated[
@@ -169,6 +174,7 @@ def show(
 
     place = _Place(topic, Target.of(connect, context, servers, command_config), timeout)
     wanted = Wanted(connector, stage, original_topic, error)
+    form = Output.JSON if as_json else output
     with place.letters() as letters:
         matching = (
             letter
@@ -176,14 +182,11 @@ def show(
             for letter in letters.read(each)
             if letter in wanted
         )
-        found = list(islice(matching, offset, offset + limit))
-    form = Output.JSON if as_json else output
-    if form is not Output.TABLE:
-        show_document([shown.letter_json(letter) for letter in found], form)
-    elif found:
-        shown.print_letters(found)
-    else:
-        say("There are no such letters.")
+        found = islice(matching, offset, offset + limit)
+        if form is not Output.TABLE:
+            show_document([shown.letter_json(letter) for letter in found], form)
+        elif not shown.print_letters(found):
+            say("There are no such letters.")
 
 
 @app.command()
@@ -202,6 +205,14 @@ def replay(
     again: Annotated[
         bool, typer.Option("--again", help="Also letters that were replayed before.")
     ] = False,
+    batch: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            max=10_000,
+            help="Letters in memory; they are written, confirmed and remembered together.",
+        ),
+    ] = 500,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only say what would be written.")
     ] = False,
@@ -213,60 +224,47 @@ def replay(
     Letters that were written are remembered as offsets of the consumer group penstock-dlq-TOPIC.
     """
     from penstock.cli.dlq.letters import Wanted
+    from penstock.cli.dlq.replay import Replay
 
     place = _Place(topic, Target.of(connect, context, servers, command_config), timeout)
     wanted = Wanted(connector, stage, original_topic, error)
     with place.letters() as letters:
         for each in list(place.existing(letters)):
-            _replay_topic(
-                letters, place, each, wanted, to=to, again=again, ask=not yes, dry=dry_run
-            )
+            task = Replay(each, wanted, to, again, batch)
+            _replay_topic(letters, place, task, ask=not yes, dry=dry_run)
 
 
-def _replay_topic(
-    letters: Letters,
-    place: _Place,
-    topic: LetterTopic,
-    wanted: Wanted,
-    *,
-    to: str,
-    again: bool,
-    ask: bool,
-    dry: bool,
-) -> None:
-    from penstock.cli.dlq.replay import Replay
+def _replay_topic(letters: Letters, place: _Place, task: Replay, *, ask: bool, dry: bool) -> None:
+    from penstock.cli.dlq.shown import counted
 
-    chosen = [
-        letter
-        for letter in letters.read(topic)
-        if letter in wanted and (again or not topic.was_replayed(letter))
-    ]
-    task = Replay(topic, chosen, to)
-    if not chosen:
-        say(f"{topic.name}: there is nothing to replay.")
+    name = task.topic.name
+    targets = task.survey(task.chosen(letters))
+    if not targets:
+        say(f"{name}: there is nothing to replay.")
         return
-    task.check()
-    for target, count in sorted(task.targets.items()):
-        say(f"{topic.name}: {count} letters to {target}")
+    letters.check(list(targets))
+    for target, count in sorted(targets.items()):
+        say(f"{name}: {counted(count)} to {target}")
     if dry:
         return
     if ask:
-        confirm("Write them?")
-    _write(letters, place, task, again=again)
+        confirm("Write it?" if targets.total() == 1 else "Write them?")
+    _write(letters, place, task, targets)
 
 
-def _write(letters: Letters, place: _Place, task: Replay, *, again: bool) -> None:
+def _write(letters: Letters, place: _Place, task: Replay, targets: Counter[str]) -> None:
     from rich.progress import Progress
 
     from penstock.cli.dlq.replay import run
+    from penstock.cli.dlq.shown import counted
 
     with Progress(console=err, transient=True) as progress:
-        bar = progress.add_task(f"{task.topic.name}", total=len(task.letters))
-        run(
+        bar = progress.add_task(task.topic.name, total=targets.total())
+        count = run(
             task,
             letters,
             place.client(),
-            again=again,
-            told=lambda count: progress.advance(bar, count),
+            targets,
+            told=lambda written: progress.advance(bar, written),
         )
-    say(f"{task.topic.name}: {len(task.letters)} letters were replayed.")
+    say(f"{task.topic.name}: {counted(count)} {'was' if count == 1 else 'were'} replayed.")

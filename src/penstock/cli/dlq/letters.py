@@ -71,6 +71,12 @@ class Letter:
         return bool(self.story) and self.original_offset is None
 
     @property
+    def size(self) -> int:
+        """The bytes of what is written back."""
+        headers = sum(len(name) + len(value or b"") for name, value in self.headers)
+        return len(self.key or b"") + len(self.value or b"") + headers
+
+    @property
     def place(self) -> str:
         """Where in the dead letter topic it stands."""
         return f"{self.topic}-{self.partition}, offset {self.offset}"
@@ -114,28 +120,60 @@ class Group:
     last: int
 
 
-class Tally:
-    """Counts letters by connector, topic, stage and error, without keeping them."""
+_Alike = tuple[str, str, str, str]
+_OTHERS: Final[_Alike] = ("", "", "", "(other errors)")
 
-    def __init__(self) -> None:
-        self._found: dict[tuple[str, str, str, str], tuple[int, int]] = {}
+
+class Tally:
+    """Counts letters by connector, topic, stage and error, without keeping them.
+
+    Of more than `most` groups the rare ones become one, so the sum is right, and what is frequent
+    stands out.
+    """
+
+    def __init__(self, most: int = 1000) -> None:
+        self._most = most
+        self._found: dict[_Alike, tuple[int, int]] = {}
+        self._others = (0, 0)
 
     def add(self, letter: Letter) -> None:
-        alike = (letter.connector, letter.original_topic, letter.stage, error_kind(letter.error))
-        count, last = self._found.get(alike, (0, 0))
-        self._found[alike] = (count + 1, max(last, letter.timestamp))
+        alike = (
+            _short(letter.connector),
+            _short(letter.original_topic),
+            _short(letter.stage),
+            error_kind(letter.error),
+        )
+        self._found[alike] = _both(self._found.get(alike, (0, 0)), (1, letter.timestamp))
+        if len(self._found) > self._most:
+            self._fold()
+
+    def _fold(self) -> None:
+        # Half of them at once: else each new kind would sort them all.
+        by_count = sorted(self._found, key=lambda alike: self._found[alike][0])
+        for alike in by_count[: (len(by_count) + 1) // 2]:
+            self._others = _both(self._others, self._found.pop(alike))
 
     @property
     def groups(self) -> list[Group]:
-        """The most frequent first."""
+        """The most frequent first, and at the end those that were too many."""
         groups = [Group(*alike, count, last) for alike, (count, last) in self._found.items()]
-        return sorted(groups, key=lambda group: (-group.count, group.connector, group.error))
+        groups.sort(key=lambda group: (-group.count, group.connector, group.error))
+        return [*groups, Group(*_OTHERS, *self._others)] if self._others[0] else groups
+
+
+def _both(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
+    return one[0] + other[0], max(one[1], other[1])
 
 
 _OF_ONE_RECORD: Final = re.compile(
     r"(?<!\w)'[^']*'|\"[^\"]*\"|\([^()]*\)|\d+"  # not after a letter: can't is no quote
 )
 _LONGEST: Final = 160
+_LONGEST_NAME: Final = 249  # of a topic, in Kafka
+
+
+def _short(name: str) -> str:
+    return name[:_LONGEST_NAME]
 
 
 def error_kind(message: str) -> str:

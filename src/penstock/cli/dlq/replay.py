@@ -1,112 +1,164 @@
-"""Writing letters back to where their records came from."""
+"""Writing letters back to where their records came from, a batch after another.
+
+The letters are read twice: first to count them and to see that each can be written, then to write
+them. So no more than a batch of them is in memory, however many there are.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
-from penstock.cli.dlq.letters import Letter
+from penstock.cli.dlq.letters import Letter, Wanted
 from penstock.cli.dlq.marks import Replayed
 from penstock.cli.dlq.topics import Letters, LetterTopic
 from penstock.data.record import TopicPartition
 from penstock.errors import BadRequestError
 from penstock.kafka.clients import NewRecord, TopicWriter
 
-_CHUNK: Final = 500
+BATCH: Final = 500
+MOST_BYTES: Final = 16 * 1024 * 1024
+#: Topics that letters of one dead letter topic may go back to.
+MOST_TARGETS: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """Letters of one topic, and what is to be written for each."""
+    """Which letters of a topic are to be written, where, and how many at a time."""
 
     topic: LetterTopic
-    letters: Sequence[Letter]
+    wanted: Wanted = field(default_factory=Wanted)
     to: str = ""
+    again: bool = False
+    batch: int = BATCH
 
-    @property
-    def targets(self) -> Counter[str]:
-        """How many letters go to which topic."""
-        return Counter(self.to or letter.original_topic for letter in self.letters)
+    def chosen(self, letters: Letters) -> Iterator[Letter]:
+        """The letters, as they are read."""
+        edges = self.topic.edges if self.again else self.topic.behind_the_floor
+        return (letter for letter in letters.read(self.topic, edges) if self.takes(letter))
 
-    def check(self) -> None:
-        """Raises BadRequestError if a letter can't be written back, or not there."""
+    def takes(self, letter: Letter) -> bool:
+        return letter in self.wanted and (self.again or not self.topic.was_replayed(letter))
+
+    def target(self, letter: Letter) -> str:
+        """The topic it goes to.
+
+        Raises:
+            BadRequestError: it can't be written back, or not there.
+        """
         if self.to == self.topic.name:
             raise BadRequestError(f"{self.to} is the dead letter topic itself; see --to")
         if self.to:
-            return
-        for letter in self.letters:
-            if not letter.original_topic:
+            return self.to
+        if not letter.original_topic:
+            raise BadRequestError(
+                f"{letter.place}: it has no context headers, so nobody knows where it came"
+                " from; name a topic with --to. (The connector writes them with"
+                " errors.deadletterqueue.context.headers.enable=true.)"
+            )
+        if letter.of_source:
+            raise BadRequestError(
+                f"{letter.place}: it is from the source {letter.connector}, and is JSON of the"
+                f" record before its transforms and converters, so it can't be written to"
+                f" {letter.original_topic} as it is; name a topic for it with --to, which a"
+                " connector with JsonConverter can read. Leave such letters out with"
+                " --connector"
+            )
+        return letter.original_topic
+
+    def survey(self, chosen: Iterable[Letter]) -> Counter[str]:
+        """How many letters go to which topic.
+
+        Raises:
+            BadRequestError: one of them can't be written back.
+            ConflictError: they are too scattered to be remembered.
+        """
+        targets: Counter[str] = Counter()
+        replayed = self.topic.replayed
+        for batch in batches(chosen, self.batch):
+            targets.update(self.target(letter) for letter in batch)
+            if len(targets) > MOST_TARGETS:
                 raise BadRequestError(
-                    f"{letter.place}: it has no context headers, so nobody knows where it came"
-                    " from; name a topic with --to. (The connector writes them with"
-                    " errors.deadletterqueue.context.headers.enable=true.)"
+                    f"the letters came from more than {MOST_TARGETS} topics; choose some of them"
+                    " with --original-topic or --connector, or name one topic with --to"
                 )
-            if letter.of_source:
-                raise BadRequestError(
-                    f"{letter.place}: it is from the source {letter.connector}, and is JSON of the"
-                    f" record before its transforms and converters, so it can't be written to"
-                    f" {letter.original_topic} as it is; name a topic for it with --to, which a"
-                    " connector with JsonConverter can read. Leave such letters out with"
-                    " --connector"
-                )
+            replayed = self.marked(replayed, batch)
+        return targets
 
     def record(self, letter: Letter, partitions: Mapping[str, int]) -> NewRecord:
         """The record as it was; in its own partition, if it goes back and that is still there."""
-        topic = self.to or letter.original_topic
+        topic = self.target(letter)
         partition = None if self.to else letter.original_partition
         if partition is not None and partition >= partitions.get(topic, 0):
             partition = None
         return NewRecord(topic, letter.key, letter.value, letter.headers, partition)
+
+    def marked(
+        self, replayed: Mapping[TopicPartition, Replayed], batch: Sequence[Letter]
+    ) -> Mapping[TopicPartition, Replayed]:
+        """The marks once a batch is written; as they were with `again`, which marks nothing.
+
+        Raises:
+            ConflictError: they would be longer than brokers take.
+        """
+        if self.again:
+            return replayed
+        offsets: dict[int, list[int]] = {}
+        for letter in batch:
+            offsets.setdefault(letter.partition, []).append(letter.offset)
+        found = {
+            partition: before.after(offsets.get(partition.partition, ()))
+            for partition, before in replayed.items()
+        }
+        for each in found.values():
+            each.check()
+        return found
 
 
 def run(
     replay: Replay,
     letters: Letters,
     properties: Mapping[str, str],
-    *,
-    again: bool,
+    targets: Iterable[str],
     told: Callable[[int], None],
-) -> None:
-    """Write the letters, a chunk after another; each is marked once it is written.
+) -> int:
+    """Write the letters; each batch is marked once it is written. How many there were.
 
     Args:
         replay: what to write.
-        letters: where the marks go.
+        letters: where they are, and where the marks go.
         properties: those of a Kafka client.
-        again: letters that were replayed before are among them; marks stay as they are.
-        told: gets the number of letters of each chunk that is written.
+        targets: the topics that they go to.
+        told: gets the number of letters of each batch that is written.
     """
-    letters.check(list(replay.targets))
-    partitions = {topic: letters.partitions(topic) for topic in replay.targets}
-    replayed = dict(replay.topic.replayed)
-    for each in _marked(replayed, replay.letters).values():
-        if not again:
-            each.check()
+    partitions = letters.partitions(list(targets))
+    replayed = replay.topic.replayed
+    count = 0
     with closing(TopicWriter(properties)) as writer:
-        for chunk in _chunks(replay.letters):
-            records = (replay.record(letter, partitions) for letter in chunk)
+        for batch in batches(replay.chosen(letters), replay.batch):
+            # What could not be remembered is not written.
+            replayed = replay.marked(replayed, batch)
+            records = (replay.record(letter, partitions) for letter in batch)
             writer.write(records, letters.deadline())
-            if not again:
-                replayed = _marked(replayed, chunk)
+            if not replay.again:
                 letters.mark(replay.topic.name, replayed)
-            told(len(chunk))
+            count += len(batch)
+            told(len(batch))
+    return count
 
 
-def _marked(
-    replayed: Mapping[TopicPartition, Replayed], letters: Sequence[Letter]
-) -> dict[TopicPartition, Replayed]:
-    offsets: dict[int, list[int]] = {}
+def batches(letters: Iterable[Letter], most: int) -> Iterator[list[Letter]]:
+    """The letters in lists of at most so many, or fewer if they are large."""
+    batch: list[Letter] = []
+    size = 0
     for letter in letters:
-        offsets.setdefault(letter.partition, []).append(letter.offset)
-    return {
-        partition: before.after(offsets.get(partition.partition, ()))
-        for partition, before in replayed.items()
-    }
-
-
-def _chunks(letters: Sequence[Letter]) -> Iterator[Sequence[Letter]]:
-    for start in range(0, len(letters), _CHUNK):
-        yield letters[start : start + _CHUNK]
+        batch.append(letter)
+        size += letter.size
+        if len(batch) >= most or size >= MOST_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch

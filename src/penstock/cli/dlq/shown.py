@@ -16,6 +16,11 @@ _LONGEST: Final = 2000
 _UNKNOWN: Final = "-"
 
 
+def counted(letters: int) -> str:
+    """A number of letters in words."""
+    return "1 letter" if letters == 1 else f"{letters} letters"
+
+
 def moment(milliseconds: int) -> str:
     """A time in UTC; a dash if there is none."""
     if milliseconds < 0:
@@ -127,7 +132,10 @@ def group_json(group: Group) -> dict[str, Any]:
     return asdict(group)
 
 
-def print_letters(letters: Iterable[Letter]) -> None:
-    for letter in letters:
+def print_letters(letters: Iterable[Letter]) -> int:
+    """Print them as they come. How many there were."""
+    count = 0
+    for count, letter in enumerate(letters, 1):  # noqa: B007
         say("\n".join(letter_lines(letter)))
         say("")
+    return count

@@ -40,6 +40,14 @@ class LetterTopic:
     def size(self) -> int:
         return sum(end - start for start, end in self.edges.values())
 
+    @property
+    def behind_the_floor(self) -> dict[TopicPartition, tuple[int, int]]:
+        """The edges without the letters that were replayed from the beginning on."""
+        return {
+            each: (max(start, self.replayed.get(each, Replayed()).floor), end)
+            for each, (start, end) in self.edges.items()
+        }
+
     def was_replayed(self, letter: Letter) -> bool:
         partition = TopicPartition(letter.topic, letter.partition)
         return letter.offset in self.replayed.get(partition, Replayed())
@@ -75,14 +83,22 @@ class Letters:
     def exists(self, name: str) -> bool:
         return name in self._admin.topics([name], self.deadline())
 
-    def partitions(self, name: str) -> int:
-        return self._admin.topics([name], self.deadline())[name].partitions
+    def partitions(self, names: Sequence[str]) -> dict[str, int]:
+        """How many partitions topics have; those that are gone are left out."""
+        found = self._admin.topics(names, self.deadline())
+        return {name: view.partitions for name, view in found.items()}
 
-    def read(self, topic: LetterTopic) -> Iterator[Letter]:
-        """The letters of a topic, by partition in their order."""
+    def read(
+        self,
+        topic: LetterTopic,
+        edges: Mapping[TopicPartition, tuple[int, int]] | None = None,
+    ) -> Iterator[Letter]:
+        """The letters of a topic, or those between some edges; a partition after another, so
+        that they come in the same order each time."""
         with closing(TopicReader(self._properties, topic.name)) as reader:
-            for record in reader.read(topic.edges, self._seconds):
-                yield Letter.of(record)
+            for partition, (start, end) in (topic.edges if edges is None else edges).items():
+                for record in reader.read({partition: (start, end)}, self._seconds):
+                    yield Letter.of(record)
 
     def mark(self, name: str, replayed: Mapping[TopicPartition, Replayed]) -> None:
         """Remember what was replayed."""

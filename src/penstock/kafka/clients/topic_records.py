@@ -71,8 +71,9 @@ class TopicReader:
         while ends:
             messages = self._next(min(_SLICE_SECONDS, deadline.remaining()))
             if messages:
-                deadline = Deadline.after(patience_seconds, self._clock)
                 yield from self._records(messages, ends)
+                # What the caller does with them takes its own time, not the broker's.
+                deadline = Deadline.after(patience_seconds, self._clock)
             else:
                 self._check(deadline)
 

@@ -87,6 +87,26 @@ def test_errors_that_differ_in_the_record_only_are_alike() -> None:
     assert (second.connector, second.count) == ("", 1)
 
 
+def test_rare_groups_become_one_and_frequent_ones_stay() -> None:
+    tally = Tally(most=10)
+    for number in range(200):
+        # Words differ, so no two of these errors are alike; in between is one that comes often.
+        odd = "x" * (number % 100) + "y" * (number // 100)
+        tally.add(letter({**SINK, "exception.message": f"no {odd}z"}, timestamp=number))
+        tally.add(letter({**SINK, "exception.message": "often"}, timestamp=number))
+    groups = tally.groups
+    assert len(groups) <= 11
+    assert (groups[0].error, groups[0].count, groups[0].last) == ("often", 200, 199)
+    assert (groups[-1].error, groups[-1].connector) == ("(other errors)", "")
+    assert sum(group.count for group in groups) == 400
+
+
+def test_names_of_groups_are_cut() -> None:
+    tally = Tally()
+    tally.add(letter({**SINK, "connector.name": "n" * 100_000}))
+    assert len(tally.groups[0].connector) < 1000
+
+
 def test_kinds_of_errors_are_one_line() -> None:
     text = 'Failing row contains (1, "x").\n  Detail: 5'
     assert error_kind(text) == "Failing row contains …."

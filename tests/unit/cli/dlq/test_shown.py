@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 
 import pytest
 
-from penstock.cli.dlq.letters import Tally
+from penstock.cli.dlq.letters import Letter, Tally
 from penstock.cli.dlq.shown import (
+    counted,
     data_json,
     data_text,
     letter_json,
     letter_lines,
     moment,
     print_groups,
+    print_letters,
 )
 from tests.unit.cli.dlq.test_letters import SINK, letter
 
@@ -52,6 +55,23 @@ def test_a_letter_for_scripts() -> None:
     assert found["class"] == "org.example.Converter"
     assert found["value"] == {"text": "v"}
     assert found["headers"][1] == {"key": "empty", "value": None}
+
+
+@pytest.mark.parametrize(
+    ("count", "text"), [(0, "0 letters"), (1, "1 letter"), (2, "2 letters"), (1001, "1001 letters")]
+)
+def test_letters_are_counted_in_english(count: int, text: str) -> None:
+    assert counted(count) == text
+
+
+def test_letters_are_printed_as_they_come(capsys: pytest.CaptureFixture[str]) -> None:
+    def coming() -> Iterator[Letter]:
+        yield letter()
+        assert "dead-0, offset 7" in capsys.readouterr().out
+        yield letter(offset=8)
+
+    assert print_letters(coming()) == 2
+    assert print_letters([]) == 0
 
 
 def test_a_group_is_one_line_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,32 @@
+"""The steps that can fail, by the names that the letters of every Connect cluster have for them."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import typer
+
+
+class Stage(StrEnum):
+    """A step. Penstock writes letters of four: both converters, the transforms and the put."""
+
+    KEY_CONVERTER = "KEY_CONVERTER"
+    VALUE_CONVERTER = "VALUE_CONVERTER"
+    HEADER_CONVERTER = "HEADER_CONVERTER"
+    TRANSFORMATION = "TRANSFORMATION"
+    TASK_PUT = "TASK_PUT"
+    TASK_POLL = "TASK_POLL"
+    KAFKA_CONSUME = "KAFKA_CONSUME"
+    KAFKA_PRODUCE = "KAFKA_PRODUCE"
+
+
+def stage_named(text: str) -> str:
+    """A step as somebody wrote it, in letters of any size; nothing for none.
+
+    Raises:
+        typer.BadParameter: there is no such step.
+    """
+    name = text.strip().upper()
+    if name and name not in Stage.__members__:
+        raise typer.BadParameter(f"there is no step {text}; there are {', '.join(Stage)}")
+    return name
