@@ -227,7 +227,7 @@ def delete(
         if not yes:
             for name in names:
                 say(f"  {name}")
-            confirm(f"Delete {_count(names)} and all records in them?")
+            confirm(f"Delete {_count(names)} and all records there?")
         broker.topics.delete(*names, force=force)
     say(f"Deleted: {', '.join(names)}")
 

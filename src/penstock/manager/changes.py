@@ -68,7 +68,7 @@ class Change:
 
     name: str
     action: Action
-    config: Mapping[str, str] = field(default_factory=dict)
+    config: Mapping[str, str] = field(default_factory=dict, repr=False)
     keys: Sequence[KeyChange] = ()
     state: Wanted | None = None
     wanted: Connector | None = None

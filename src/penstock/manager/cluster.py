@@ -23,7 +23,7 @@ class Running:
     """A connector as the cluster has it, in whatever state."""
 
     name: str
-    config: Mapping[str, str]
+    config: Mapping[str, str] = field(repr=False)
     state: str = UNKNOWN_STATE
     task_states: Sequence[str] = ()
 

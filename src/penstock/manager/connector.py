@@ -38,7 +38,8 @@ class Connector:
     """
 
     name: str
-    config: Mapping[str, str]
+    # Whoever prints a plan in a Python shell does not want to see its passwords.
+    config: Mapping[str, str] = field(repr=False)
     state: Wanted | str | None = None
     origin: Origin | None = field(default=None, compare=False)
     initial_only: bool = False

@@ -49,6 +49,17 @@ def test_what_is_not_there_is_created() -> None:
     assert change.keys == (KeyChange("connector.class", None, "X"), KeyChange("topic", None, "t"))
 
 
+def test_a_printed_plan_tells_no_passwords() -> None:
+    new, old = ({**SOURCE, "connection.password": word} for word in ("tr0ub4dor", "hunter2"))
+    secret = SecretKeys({"X": frozenset({"connection.password"})})
+    there = Cluster({"a": Running("a", old, "RUNNING")}, secret)
+    plan = compare(wanted(Connector("a", new)), there)
+    assert one(plan).config["connection.password"] == "tr0ub4dor"
+    assert "tr0ub4dor" not in repr(plan.pending)
+    assert "hunter2" not in repr(plan.pending)
+    assert "tr0ub4dor" not in repr(dict(wanted(Connector("a", new))))
+
+
 def test_each_key_that_differs_is_shown() -> None:
     old = {**SOURCE, **MINE, "name": "a", "gone": "1", "same": "x"}
     new = {**SOURCE, "topic": "u", "added": "2", "same": "x"}

@@ -12,7 +12,7 @@ from kafka.admin import KafkaAdminClient
 
 from penstock.clock import Deadline
 from penstock.data.record import TopicPartition
-from penstock.errors import RetriableError
+from penstock.errors import RetriableError, SetupError
 from penstock.kafka.clients.calls import within
 from penstock.kafka.clients.connect import python_admin
 from penstock.kafka.clients.failures import python_failure
@@ -27,11 +27,15 @@ class AdminCalls:
     def __init__(self, properties: Mapping[str, str]) -> None:
         self._properties = dict(properties)
         self._where = self._properties.get("bootstrap.servers", "localhost:9092")
+        # Two, because connecting lasts as long as no broker answers: close() does not wait for it.
+        self._connecting = threading.Lock()
         self._lock = threading.Lock()
         self._client: KafkaAdminClient | None = None
+        self._closes = 0
 
     def close(self) -> None:
         with self._lock:
+            self._closes += 1
             client, self._client = self._client, None
         if client is not None:
             client.close()
@@ -65,11 +69,19 @@ class AdminCalls:
             deadline.clock.wait(pause, _RETRY_SECONDS)
 
     def _connected(self, deadline: Deadline) -> KafkaAdminClient:
-        with self._lock:
-            if self._client is None:
-                # A little less than there is, so that its own error is the one that is seen.
-                self._client = python_admin(self._properties, 0.9 * deadline.remaining())
-            return self._client
+        with self._connecting:
+            with self._lock:
+                known, closes = self._client, self._closes
+            if known is not None:
+                return known
+            # A little less than there is, so that its own error is the one that is seen.
+            client = python_admin(self._properties, 0.9 * deadline.remaining())
+            with self._lock:
+                if closes == self._closes:
+                    self._client = client
+                    return client
+        client.close()
+        raise SetupError(self.at("the connection was closed while it was made"))
 
 
 def theirs(partition: TopicPartition) -> Any:
