@@ -49,8 +49,14 @@ class JavaConverters:
         self, name: str, config: Mapping[str, str], schema: Schema | None, values: Sequence[Any]
     ) -> list[dict[str, Any]]:
         """What becomes of each value: {"data": hex or None} or {"error": messages}."""
-        told = json.dumps([told_value(schema, value) for value in values])
-        text = self._bridge.encode(name, json.dumps(config), json.dumps(told_schema(schema)), told)
+        return self.encode_told(name, config, schema, [told_value(schema, each) for each in values])
+
+    def encode_told(
+        self, name: str, config: Mapping[str, str], schema: Schema | None, told: Sequence[Any]
+    ) -> list[dict[str, Any]]:
+        """The same for values in the form of told_value(), whatever their schema says."""
+        given = json.dumps(told_schema(schema)), json.dumps(told)
+        text = self._bridge.encode(name, json.dumps(config), *given)
         results: list[dict[str, Any]] = json.loads(text)
         return results
 

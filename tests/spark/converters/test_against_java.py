@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from penstock.api.converter import Layout
 from penstock.converters.json import JsonConverter
 from penstock.converters.json.write import NULL_FOR_REQUIRED
-from penstock.data.schema import Schema, date_schema, decimal_schema
+from penstock.data.schema import Schema, date_schema, decimal_schema, timestamp_schema
 from tests.spark.converters.bridge import JavaConverters
 from tests.spark.converters.comparing import (
     beyond_limits,
@@ -259,6 +259,12 @@ def test_decimals_of_another_scale_are_refused_in_java(java: JavaConverters) -> 
     fits, *others = java.encode(_NAME, _PLAIN, decimal_schema(2), numbers)
     assert "data" in fits
     assert all("mismatching scale" in other["error"][0] for other in others)
+
+
+def test_numbers_are_no_moments_in_java(java: JavaConverters) -> None:
+    """A reason in docs/transform-differences.md."""
+    [found] = java.encode_told(_NAME, _PLAIN, timestamp_schema(), [["INT64", "20"]])
+    assert "expected Date but was class java.lang.Long" in found["error"][0]
 
 
 def _plain_json(java: JavaConverters, schema: Schema, values: list[Any]) -> list[Any]:

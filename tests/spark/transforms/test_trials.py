@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from penstock.data.java_text import MILLIS_OF_DAY
-from penstock.data.schema import Field, Schema, SchemaType, Struct, struct_schema
+from penstock.data.schema import (
+    Field,
+    Schema,
+    SchemaType,
+    Struct,
+    date_schema,
+    struct_schema,
+    timestamp_schema,
+)
 from tests.spark.transforms.generated.differences import first_difference
 from tests.spark.transforms.generated.sides import our_results
 from tests.spark.transforms.generated.trial import Plugin, Record, Stage, Trial
@@ -177,6 +185,23 @@ def test_a_guard_between_where_schemas_part(parity: Parity) -> None:
 
     assert hoisted["value"] == named["value"]
     assert [each["value_schema"]["name"] for each in (hoisted, named)] == [None, "n"]
+
+
+@pytest.mark.parametrize(
+    ("schema", "number"), [(timestamp_schema(), "int64"), (date_schema(), "int32")]
+)
+def test_a_cast_to_its_own_number_leaves_a_moment(
+    parity: Parity, schema: Schema, number: str
+) -> None:
+    cast = stage("Cast$Value", {"spec": number})
+    [ours] = results(parity, [cast], schema, record(20))
+    assert ours["value"][0] == "DATE"
+
+
+def test_errors_of_settings_name_the_alias(parity: Parity) -> None:
+    mask = stage("MaskField$Value", {"fields": "name", "replacement": ""})
+    [ours] = results(parity, [mask], PERSON, record(None))
+    assert str(ours["refused"]).startswith("transforms.s0: Invalid value  for configuration")
 
 
 def test_other_differences_are_found(parity: Parity) -> None:

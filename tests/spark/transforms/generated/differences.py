@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import starmap
 from typing import Any, Final
 
-from penstock.data.schema import Schema, Struct
+from penstock.data.schema import DATE, Schema, Struct
 from penstock.java_numbers import to_float32
 from tests.spark.converters.comparing import difference
 from tests.spark.transforms.generated.sides import Result
@@ -313,6 +313,35 @@ def _misfit_decimals(trial: Trial, record: Record, theirs: Result, ours: Result)
     return theirs, ours
 
 
+def _cast_moments(trial: Trial, record: Record, theirs: Result, ours: Result) -> Pair:
+    del record
+    for stage in trial.stages:
+        name, _, suffix = stage.transform.name.partition("$")
+        if name == "Cast" and stage.transform.config["spec"] in ("int32", "int64"):
+            side = suffix.lower()
+            theirs = {**theirs, **_as_moment(side, theirs, ours)}
+    return theirs, ours
+
+
+def _as_moment(side: str, theirs: Result, ours: Result) -> Result:
+    """Their number as the moment that its schema says it is, if ours is that moment."""
+    match theirs.get(side), theirs.get(f"{side}_schema"), ours.get(side):
+        case [("INT32" | "INT64"), str(number)], {"name": str(name)}, ["DATE", str(millis)]:
+            unit = _DAY if name == DATE else 1
+            return {side: ["DATE", millis]} if int(number) * unit == int(millis) else {}
+    return {}
+
+
+_ALIAS: Final = re.compile(r"^(transforms|predicates)\.[^:]+: ")
+
+
+def _aliases(trial: Trial, record: Record, theirs: Result, ours: Result) -> Pair:
+    del trial, record
+    if "refused" in theirs and "refused" in ours:
+        return theirs, {**ours, "refused": _ALIAS.sub("", str(ours["refused"]))}
+    return theirs, ours
+
+
 _NO_TIMESTAMP: Final = "Timestamp missing on record: "
 
 
@@ -410,6 +439,17 @@ DIFFERENCES: Final = (
         "Kafka Connect's converters refuse another scale than the schema's; 38 digits are what"
         " Spark has room for (decision 008).",
         _misfit_decimals,
+    ),
+    Difference(
+        "Cast of a whole Timestamp to int64, or of a Date or Time to int32, leaves it a moment.",
+        "Its schema says so. In Kafka Connect it is a number then, under the same schema, and "
+        "converters refuse it.",
+        _cast_moments,
+    ),
+    Difference(
+        "Errors in the settings of a transformation or predicate begin with its alias.",
+        "A chain may have several of one class.",
+        _aliases,
     ),
     Difference(
         "TimestampRouter tells topic and partition of a record without a timestamp, and no more.",
