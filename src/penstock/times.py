@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from penstock.errors import BadRequestError
+from penstock.errors import ConfigError
 
 _NUMBER: Final = r"([+-]?\d+(?:\.\d+)?)"
 #: Java's Duration.parse: days, hours, minutes and seconds, a sign in front of all or of each.
@@ -30,7 +30,7 @@ def duration_ms(text: str) -> int:
     """A duration in milliseconds: `P1DT2H`, or short, `90s`, `2h`, `1d12h`.
 
     Raises:
-        BadRequestError: it is neither.
+        ConfigError: it is neither.
     """
     if (found := _ISO.fullmatch(text.strip())) and any(found.group(part) for part in _PARTS_MS):
         total = sum(float(found.group(part) or 0) * factor for part, factor in _PARTS_MS.items())
@@ -38,7 +38,7 @@ def duration_ms(text: str) -> int:
     pieces = _SHORT.findall(text.strip())
     if pieces and "".join(number + unit for number, unit in pieces) == text.strip():
         return round(sum(float(number) * _UNITS_MS[unit] for number, unit in pieces))
-    raise BadRequestError(
+    raise ConfigError(
         f"{text!r} is no duration; write it as PnDTnHnMnS (P1DT12H) or short (90s, 2h, 1d12h)"
     )
 
@@ -47,7 +47,7 @@ def moment_ms(text: str) -> int:
     """A time in milliseconds since 1970: ISO 8601, UTC unless it has a zone, or that number.
 
     Raises:
-        BadRequestError: it is neither.
+        ConfigError: it is neither.
     """
     plain = text.strip()
     if re.fullmatch(r"\d{9,}", plain):
@@ -58,7 +58,7 @@ def moment_ms(text: str) -> int:
             plain += ":00"
         found = datetime.fromisoformat(plain)
     except ValueError as error:
-        raise BadRequestError(
+        raise ConfigError(
             f"{text!r} is no time; write it as YYYY-MM-DDTHH:mm:SS.sss (UTC, or with a zone as"
             " Z or +02:00), or in milliseconds since 1970"
         ) from error

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.errors import BadRequestError
+from penstock.errors import ConfigError
 from penstock.times import duration_ms, moment_ms, shown_moment
 
 
@@ -29,7 +29,7 @@ def test_durations(text: str, millis: int) -> None:
 
 @pytest.mark.parametrize("text", ["", "P", "PT", "P1DT", "P1Y", "2", "2 hours", "h", "1h x", "P1H"])
 def test_what_is_no_duration_is_refused(text: str) -> None:
-    with pytest.raises(BadRequestError, match="no duration"):
+    with pytest.raises(ConfigError, match="no duration"):
         duration_ms(text)
 
 
@@ -54,7 +54,7 @@ def test_moments(text: str, millis: int) -> None:
 
 @pytest.mark.parametrize("text", ["", "yesterday", "2023-13-01", "2023-11-14T25:00:00", "12"])
 def test_what_is_no_moment_is_refused(text: str) -> None:
-    with pytest.raises(BadRequestError, match="no time"):
+    with pytest.raises(ConfigError, match="no time"):
         moment_ms(text)
 
 

@@ -27,6 +27,11 @@ class ConnectorContext(Protocol):
         """
         ...
 
+    @property
+    def stopping(self) -> bool:
+        """Whether the connector is to end: ask for it while start() waits for something."""
+        ...
+
     def request_task_reconfiguration(self) -> None:
         """Ask for task_configs() to be called again, because the outside world changed."""
         ...

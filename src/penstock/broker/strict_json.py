@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from penstock.converters.avro.options import is_union
 from penstock.data.schema import DATE, TIMESTAMP, Schema, SchemaType, Struct
-from penstock.errors import BadRequestError, DataError
+from penstock.errors import ConfigError, DataError
 from penstock.times import moment_ms
 
 _BITS: Final = {
@@ -71,7 +71,7 @@ def _moment(schema: Schema, node: str, where: str) -> int:
     """A time may be written as text; without a date only Connect's number is clear."""
     try:
         millis = moment_ms(node)
-    except BadRequestError as error:
+    except ConfigError as error:
         raise DataError(f"{where}: {error}") from error
     if schema.name == TIMESTAMP:
         return millis

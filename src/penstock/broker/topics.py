@@ -130,8 +130,8 @@ class Topics:
         internal = [name for name in names if _internal(states[name])]
         if internal and not force:
             raise ForbiddenError(
-                f"{', '.join(internal)}: Kafka or a service beside it needs this topic; force it if"
-                " you know better"
+                f"{', '.join(internal)}: Kafka or a service beside it needs this topic; --force (or"
+                " force=True) deletes it all the same"
             )
         return names
 

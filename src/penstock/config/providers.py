@@ -34,7 +34,7 @@ class EnvironmentProvider:
 
     def get(self, path: str, keys: Collection[str]) -> Mapping[str, str]:
         if path:
-            log.error("The env config provider takes no path", extra={"path": path})
+            log.error("The env config provider takes no path, and there is one: %s", path)
             return {}
         return {name: self._environ[name] for name in keys if self._has(name)}
 

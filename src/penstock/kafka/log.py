@@ -159,7 +159,5 @@ class CompactedLog:
             self._events.record(record)
         except Exception:
             # One record nobody understands must not stop the log for all.
-            log.exception(
-                "Record skipped",
-                extra={"topic": self.topic, "partition": record.partition, "at": record.offset},
-            )
+            place = f"{self.topic}-{record.partition}"
+            log.exception("The record at %s, offset %d was skipped", place, record.offset)

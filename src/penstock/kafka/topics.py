@@ -119,7 +119,7 @@ def _create(admin: Admin, topic: InternalTopic, deadline: Deadline) -> None:
             f"({spec.partitions} partitions, {_POLICY}={_COMPACT}), or allow this worker to"
         ) from error
     if created:
-        log.info("Topic created", extra={"topic": spec.name, "content": topic.kind.content})
+        log.info("Created topic %s for %s", spec.name, topic.kind.content)
 
 
 def _check_partitions(topic: InternalTopic, view: TopicView) -> None:
@@ -271,6 +271,6 @@ class TopicCreator:
         for name in sorted(missing - set(existing)):
             spec = self._rules.spec_for(name)
             self._admin.create_topic(spec, deadline)
-            log.info("Topic created", extra={"topic": name, "partitions": spec.partitions})
+            log.info("Created topic %s", name)
         with self._lock:
             self._known |= missing

@@ -8,7 +8,7 @@ from typing import Any
 
 from penstock.broker.names import topic_partitions
 from penstock.data.record import TopicPartition
-from penstock.errors import BadRequestError
+from penstock.errors import BadRequestError, ConfigError
 from penstock.offsets.models import Kind, Map, Move, same, sink_place
 from penstock.times import shown_moment
 
@@ -17,7 +17,7 @@ def source_partition(text: str, known: Sequence[Map]) -> Map:
     """A source's partition: JSON, or `key=value,key=value`. One that is known is taken as it is.
 
     Raises:
-        BadRequestError: it is neither.
+        ConfigError: it is neither.
     """
     given = _map(text, "--partition")
     for partition in known:
@@ -30,11 +30,11 @@ def source_offset(text: str) -> Map:
     """A source's offset: JSON, or `key=value,key=value` where numbers are numbers.
 
     Raises:
-        BadRequestError: it is neither, or empty.
+        ConfigError: it is neither, or empty.
     """
     given = _map(text, "--offset")
     if not given:
-        raise BadRequestError("--offset is empty; `penstock offsets reset` forgets an offset")
+        raise ConfigError("--offset is empty; `penstock offsets reset` forgets an offset")
     return given if _is_json(text) else {key: _number(value) for key, value in given.items()}
 
 
@@ -42,12 +42,12 @@ def sink_position(text: str) -> tuple[TopicPartition, int]:
     """`orders:0=1200`: a partition of a topic and the offset to read next.
 
     Raises:
-        BadRequestError: it is not of this form.
+        ConfigError: it is not of this form.
     """
     place, _, offset = text.rpartition("=")
     topic, _, partition = place.rpartition(":")
     if not topic or not partition.isdecimal() or not offset.isdecimal():
-        raise BadRequestError(f"{text!r} must be TOPIC:PARTITION=OFFSET, as in orders:0=1200")
+        raise ConfigError(f"{text!r} must be TOPIC:PARTITION=OFFSET, as in orders:0=1200")
     return TopicPartition(topic, int(partition)), int(offset)
 
 
@@ -148,9 +148,9 @@ def _map(text: str, option: str) -> dict[str, Any]:
     try:
         found = json.loads(text)
     except ValueError as error:
-        raise BadRequestError(f"{option} is no JSON: {error}: {text}") from error
+        raise ConfigError(f"{option} is no JSON: {error}: {text}") from error
     if not isinstance(found, dict):
-        raise BadRequestError(f"{option} must be a JSON object: {text}")
+        raise ConfigError(f"{option} must be a JSON object: {text}")
     return found
 
 
@@ -161,7 +161,7 @@ def _is_json(text: str) -> bool:
 def _pairs(text: str, option: str) -> dict[str, Any]:
     pairs = [piece.partition("=") for piece in text.split(",")]
     if not text or not all(key.strip() and equals for key, equals, _ in pairs):
-        raise BadRequestError(
+        raise ConfigError(
             f"{option} must be JSON or KEY=VALUE,KEY=VALUE; {text!r} is neither (JSON also takes"
             " values with a comma in them)"
         )

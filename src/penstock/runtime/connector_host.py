@@ -48,6 +48,7 @@ class ConnectorHost:
         self._connector: Connector | None = None
         self._commands: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._muted = False
+        self._stopping = False
         self._thread = threading.Thread(target=self._run, name=f"connector-{name}", daemon=True)
 
     def start(self, target: TargetState) -> None:
@@ -62,6 +63,7 @@ class ConnectorHost:
 
     def stop(self, deadline: Deadline) -> None:
         """Stop the connector; if it does not answer in time it is left behind, silenced."""
+        self._stopping = True
         self._commands.put(None)
         self._thread.join(deadline.remaining())
         if self._thread.is_alive():
@@ -74,6 +76,10 @@ class ConnectorHost:
     @property
     def spark(self) -> SparkSession:
         return self._session()
+
+    @property
+    def stopping(self) -> bool:
+        return self._stopping
 
     def request_task_reconfiguration(self) -> None:
         self.make_task_configs()
@@ -93,7 +99,10 @@ class ConnectorHost:
             try:
                 command()
             except Exception as error:
-                self._fail(error)
+                if self._stopping:
+                    log.debug("Connector %s gave up what it was doing", self.name, exc_info=True)
+                else:
+                    self._fail(error)
         self._suspend()
 
     def _go_to(self, target: TargetState) -> None:

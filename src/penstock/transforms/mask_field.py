@@ -9,6 +9,7 @@ from penstock.api.envelope import Envelope, Part
 from penstock.api.plugin import CONNECT_VERSION, Side
 from penstock.api.transform import ColumnTransformation
 from penstock.config import Config, Importance, Type, key, non_empty, non_empty_list
+from penstock.data.hash_order import hash_order
 from penstock.data.schema import Field, Schema
 from penstock.errors import DataError
 from penstock.transforms.field_path import (
@@ -65,7 +66,9 @@ class MaskField(ColumnTransformation):
     def __init__(self, config: MaskFieldConfig) -> None:
         super().__init__(config)
         version = self.config.field_syntax_version
-        self._tree = tree_of(field_steps(path, version) for path in self.config.fields)
+        # Which of several wrong members is told: Kafka looks at them in this order.
+        paths = hash_order(self.config.fields)
+        self._tree = tree_of(field_steps(path, version) for path in paths)
 
     def columns(self, envelope: Envelope) -> Envelope:
         part = envelope.part(self.side)

@@ -198,6 +198,13 @@ def test_a_cast_to_its_own_number_leaves_a_moment(
     assert ours["value"][0] == "DATE"
 
 
+def test_the_first_of_several_wrong_members_is_told(parity: Parity) -> None:
+    mask = stage("MaskField$Value", {"fields": "dot.ted,with space,id", "replacement": "300"})
+    members = {"dot.ted": {"b": 1}, "with space": False, "id": []}
+    [ours] = results(parity, [mask], None, record(members))
+    assert "class java.lang.Boolean" in str(ours["error"])
+
+
 def test_errors_of_settings_name_the_alias(parity: Parity) -> None:
     mask = stage("MaskField$Value", {"fields": "name", "replacement": ""})
     [ours] = results(parity, [mask], PERSON, record(None))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from penstock.data.record import TopicPartition
-from penstock.errors import BadRequestError
+from penstock.errors import BadRequestError, ConfigError
 from penstock.offsets import Kind, Move
 from penstock.offsets.texts import (
     chosen,
@@ -64,14 +64,14 @@ def test_source_offsets(text: str, found: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("text", ["", "369034", "{", '"x"', "[1]", "{}", "=1"])
 def test_what_is_no_offset(text: str) -> None:
-    with pytest.raises(BadRequestError, match="--offset"):
+    with pytest.raises(ConfigError, match="--offset"):
         source_offset(text)
 
 
 def test_sink_positions() -> None:
     assert sink_position("orders:2=1200") == (TopicPartition("orders", 2), 1200)
     for wrong in ("orders=1", "orders:x=1", "orders:0=-1", ":0=1", "orders:0"):
-        with pytest.raises(BadRequestError, match="TOPIC:PARTITION=OFFSET"):
+        with pytest.raises(ConfigError, match="TOPIC:PARTITION=OFFSET"):
             sink_position(wrong)
 
 

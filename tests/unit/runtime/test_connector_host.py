@@ -10,7 +10,7 @@ import pytest
 
 from penstock.api import ConnectorContext, SourceConnector
 from penstock.clock import Deadline
-from penstock.errors import ConfigError
+from penstock.errors import ConfigError, RetriableError
 from penstock.runtime.connector_host import ConnectorHost, completed_task_configs
 from penstock.worker_port import State, TargetState
 from tests.unit.runtime.events import Notes, await_that
@@ -27,12 +27,16 @@ class Tables(SourceConnector):
         self.context: ConnectorContext | None = None
         self.gate: threading.Event | None = None
         self.error: Exception | None = None
+        self.patient = False
         self.stops = 0
 
     def start(self, config: Mapping[str, str], context: ConnectorContext) -> None:
         self.context = context
         if self.gate is not None:
             self.gate.wait(10)
+        if self.patient:
+            await_that(lambda: context.stopping)
+            raise RetriableError("it is to stop")
         if self.error is not None:
             raise self.error
 
@@ -107,6 +111,16 @@ def test_a_failed_start_is_a_state(hosted: Hosted) -> None:
     hosted.notes.await_states("db", State.FAILED)
     assert "no such database at mysql://ann:[hidden]@db" in (hosted.notes.traces["db"] or "")
     assert hosted.sent == 0
+
+
+def test_a_start_that_waits_ends_when_the_connector_is_to_stop(hosted: Hosted) -> None:
+    hosted.connector.patient = True
+    hosted.host.start(TargetState.STARTED)
+    await_that(lambda: hosted.connector.context is not None)
+    hosted.host.stop(Deadline.after(10))
+    assert not hosted.host._thread.is_alive()
+    assert hosted.notes.of("db") == []  # no failure is told of what was given up
+    assert hosted.connector.stops == 1
 
 
 def test_paused_and_stopped_connectors_do_not_run(hosted: Hosted) -> None:

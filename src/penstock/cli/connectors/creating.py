@@ -14,6 +14,7 @@ from penstock.cli.connectors.results import Results
 from penstock.cli.shown import Output, OutputOption
 from penstock.cli.target import Connect, ContextName, Target
 from penstock.cli.waiting import Timeout, Wait, patience
+from penstock.errors import ConflictError
 from penstock.wire.states import Wanted
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ def _put(
 ) -> str:
     """Create or replace it; what was done."""
     if new and not offsets:
-        client.create(given.name, given.config, state and state.value.upper())
+        _create(client, given, state)
         return "created"
     if new:
         create_at(client, given, offsets)
@@ -132,6 +133,13 @@ def _put(
     if state is not None:
         _set_state(client, given.name, state)
     return "replaced"
+
+
+def _create(client: Client, given: Given, state: Wanted | None) -> None:
+    try:
+        client.create(given.name, given.config, state and state.value.upper())
+    except ConflictError as error:
+        raise ConflictError(f"{error} (--replace gives it this config)") from error
 
 
 def _set_state(client: Client, name: str, state: Wanted) -> None:

@@ -14,7 +14,7 @@ from penstock.cli.output import complain, out, say
 from penstock.cli.shown import Output, OutputOption, show_document
 from penstock.cli.target import Connect, ContextName, Target
 from penstock.clock import SystemClock
-from penstock.errors import BadRequestError, ConfigError, NotFoundError, PenstockError
+from penstock.errors import ConfigError, NotFoundError, PenstockError
 from penstock.times import duration_ms, moment_ms, shown_moment
 
 if TYPE_CHECKING:
@@ -168,11 +168,11 @@ def _moment(text: str) -> int:
     """
     try:
         return SystemClock().wall_ms() - duration_ms(text)
-    except BadRequestError:
+    except ConfigError:
         pass
     try:
         return moment_ms(text)
-    except BadRequestError:
+    except ConfigError:
         raise ConfigError(
             f"--since is {text}; it must be a span such as 30s, 10m, 2h or 1d, or a time such as"
             " 2026-01-31T12:00:00Z"

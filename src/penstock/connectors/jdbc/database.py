@@ -345,7 +345,7 @@ class Database:
         while time.monotonic() < end and not self._stopping():
             time.sleep(min(_WAIT_SECONDS, seconds))
         if self._stopping():
-            raise RetriableError("the task is stopping")
+            raise RetriableError("it is to stop")
 
     def _asked(self, sql: str, params: Sequence[object] = ()) -> Any:
         """The result of a kept statement; one that has grown stale is made anew."""

@@ -82,7 +82,7 @@ def test_one_that_is_there_is_replaced_only_if_that_is_said(cluster: Cluster, fi
     cluster.ok("create", str(file))
     done = cluster.run("create", str(file))
     assert done.status == 1
-    assert "lines: Connector lines already exists" in done.words
+    assert "lines: Connector lines already exists (--replace gives it this config)" in done.words
     file.write_text(json.dumps({"name": "lines", "config": {**SOURCE, "topic": "other"}}))
     told = cluster.ok("create", str(file), "--replace", "--state", "paused", "--wait")
     assert told == "lines: replaced, paused\n"

@@ -22,6 +22,8 @@ CONFIG = {"file": "/data/in.txt", "topic": "t"}
 
 
 class Nobody:
+    stopping = False
+
     @property
     def spark(self) -> SparkSession:
         raise AssertionError

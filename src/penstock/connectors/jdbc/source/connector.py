@@ -135,15 +135,17 @@ class JdbcSource(SourceConnector):
         self._parsed.warn(config)
         check_config(self._parsed)
         settings, dialect = self._parsed.connection(config), self._parsed.dialect
+
+        def opened() -> Database:
+            return Database(settings, dialect, _jvm(context), stopping=lambda: context.stopping)
+
         if self._parsed.row_source:
             # Whether it can be reached is found out now; the rest is the task's business.
-            database = Database(settings, dialect, _jvm(context))
+            database = opened()
             database.connect()
             database.close()
             return
-        self._monitor = TableMonitor(
-            self._parsed, lambda: Database(settings, dialect, _jvm(context)), context
-        )
+        self._monitor = TableMonitor(self._parsed, opened, context)
         self._monitor.start()
 
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
