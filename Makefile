@@ -20,9 +20,9 @@ demo: $(VENV)/.installed ## Kafka, a worker and a pipeline, live (ARGS=--exit: e
 	@$(BIN)/penstock demo $(ARGS)
 
 # Most tests wait for servers, so two processes take little more than half the time of one. Each has
-# servers of its own.
+# servers of its own. The order is that of the tree: the slow ones first, the quick ones fill the end.
 test: $(VENV)/.installed-dev packages ## The whole test suite (ARGS="tests/unit -k name" for a part)
-	@$(BIN)/python -m pytest $(or $(ARGS),-n 2 --dist loadfile)
+	@$(BIN)/python -m pytest $(or $(ARGS),-n 2 --dist loadfile --no-loadscope-reorder)
 
 test-unit test-spark test-kafka test-cluster: test-%: $(VENV)/.installed-dev packages ## One level of the tests
 	@$(BIN)/python -m pytest tests/$* $(ARGS)
