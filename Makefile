@@ -20,7 +20,8 @@ demo: $(VENV)/.installed ## Kafka, a worker and a pipeline, live (ARGS=--exit: e
 	@$(BIN)/penstock demo $(ARGS)
 
 # Most tests wait for servers, so two processes take little more than half the time of one. Each has
-# servers of its own. The order is that of the tree: the slow ones first, the quick ones fill the end.
+# servers of its own. With the files that have the most tests first, as is xdist's rule, one process
+# would be left alone with slow ones in the end.
 test: $(VENV)/.installed-dev packages ## The whole test suite (ARGS="tests/unit -k name" for a part)
 	@$(BIN)/python -m pytest $(or $(ARGS),-n 2 --dist loadfile --no-loadscope-reorder)
 
