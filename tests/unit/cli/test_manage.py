@@ -216,6 +216,7 @@ def test_exporting(run: Run, file: Path, tmp_path: Path) -> None:
     assert "give --output-dir or --file, not both" in found.stderr
     found = run("export", "lines", "none", "x*", status=1)
     assert "no connector is named none or x*; nothing was written" in found.stderr
+    assert "--output-dir names the directory" in found.stderr
     assert found.stdout == ""
     found = run("export", "--force", status=1)
     assert "--force replaces files: give --output-dir or --file" in found.stderr

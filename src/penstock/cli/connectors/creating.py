@@ -136,9 +136,13 @@ def _put(
 
 
 def _create(client: Client, given: Given, state: Wanted | None) -> None:
+    from penstock.client.transport import may_pass
+
     try:
         client.create(given.name, given.config, state and state.value.upper())
     except ConflictError as error:
+        if may_pass(error):
+            raise  # a rebalance, which is a conflict too
         raise ConflictError(f"{error} (--replace gives it this config)") from error
 
 

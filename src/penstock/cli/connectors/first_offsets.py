@@ -49,8 +49,9 @@ def create_at(client: Client, given: Given, offsets: tuple[OffsetEntry, ...]) ->
     try:
         client.wait(given.name, "STOPPED", SECONDS)
         client.alter_offsets(given.name, offsets)
-    except PenstockError:
-        # It would start at another place than was asked for. The first error is the one to tell.
+    except BaseException:
+        # It would start at another place than was asked for, also if somebody resumes it after
+        # Ctrl-C. The first error is the one to tell.
         with suppress(PenstockError):
             client.delete(given.name)
         raise

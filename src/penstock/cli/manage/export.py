@@ -34,7 +34,10 @@ def run_export(
     found = read(client, patterns, SecretForm(secrets))
     missing = unmatched(patterns, found.documents)
     if missing:
-        raise NotFoundError(f"no connector is named {' or '.join(missing)}; nothing was written")
+        hint = "" if directory or file else "; --output-dir names the directory to write to"
+        raise NotFoundError(
+            f"no connector is named {' or '.join(missing)}; nothing was written{hint}"
+        )
     if directory is not None:
         files = write_directory(found, directory, Format(form), replace=force)
         say(f"{len(files)} connectors are in {directory}.")

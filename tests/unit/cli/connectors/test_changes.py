@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from penstock.client import ServerError
+from penstock.client import Client, ServerError
+from penstock.errors import ConflictError
 from tests.unit.cli.connectors.conftest import Cluster
 from tests.unit.cli.run import penstock
 from tests.unit.client.server import serving
@@ -283,3 +284,27 @@ def test_first_offsets_are_for_one_new_connector(
     done = cluster.run("create", str(file), "--replace", "--offsets", str(offsets))
     assert done.status == 2
     assert "for one new connector" in done.words
+
+
+def test_a_rebalance_is_not_taken_for_a_connector_of_that_name(
+    monkeypatch: pytest.MonkeyPatch, cluster: Cluster, file: Path
+) -> None:
+    def busy(*_: object) -> None:
+        raise ConflictError("Cannot complete request because of a conflicting operation")
+
+    monkeypatch.setattr(Client, "create", busy)
+    done = cluster.run("create", str(file))
+    assert done.status == 1
+    assert "conflicting operation" in done.words
+    assert "--replace" not in done.words
+
+
+def test_ctrl_c_before_the_first_offsets_are_set_leaves_no_connector(
+    monkeypatch: pytest.MonkeyPatch, cluster: Cluster, file: Path, offsets: Path
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Client, "alter_offsets", interrupted)
+    assert cluster.run("create", str(file), "--offsets", str(offsets)).status != 0
+    assert cluster.client.connectors() == []
