@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from penstock.api.plugin import Side
@@ -15,16 +16,38 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class Member:
+    """A member of an opened map: a VARIANT, null where the map has no such member.
+
+    `sure`: the map has it in every row, so it is never null (that of JSON is a VARIANT).
+    """
+
+    column: Column
+    sure: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """Changes to a map without a schema that are not yet put into it.
+
+    `members`: these take the place of what the map has under their names; None hides it.
+    """
+
+    members: Mapping[str, Member | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Part:
     """The key or the value of a record: a column and, known on the driver, its schema.
 
-    Without a schema the column is a VARIANT, or if `opened` the map<string, variant> of what is in
-    it (null for null). Only transformations that take opened maps get one.
+    Without a schema the column is a VARIANT. If `opened` it is a map or null (or the record has a
+    fault), and what else is known of its members stands there. Only what takes opened maps gets
+    one; columns/opened.py has what can be done with them.
     """
 
     column: Column
     schema: Schema | None
-    opened: bool = False
+    opened: Opened | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from penstock.api.envelope import Opened
     from penstock.data.record import TopicPartition
     from penstock.data.schema import Schema
 
@@ -47,6 +48,8 @@ class SinkBatch:
             takes pieces, in Spark partitions that follow one another.
         key_schema: the schema of all keys; None if they have none.
         value_schema: the schema of all values; None if they have none.
+        opened: what else is known of values without a schema (see Part), for a task that takes
+            opened maps; the frame has the columns that it speaks of.
         topics: the topics the records may have, after transformations; None if only the records
             tell.
         more: transformations gave the records of these ranges several schemas, and another part
@@ -59,6 +62,7 @@ class SinkBatch:
     value_schema: Schema | None
     topics: frozenset[str] | None = None
     more: bool = False
+    opened: Opened | None = None
 
 
 class SinkTask(ABC):
@@ -96,6 +100,10 @@ class FrameSinkTask(SinkTask):
 
     #: Whether large batches should be of one topic each, as another target would read them again.
     takes_one_topic: ClassVar[bool] = False
+
+    #: Whether write() takes values without a schema also as opened maps, which saves putting the
+    #: changes of transformations into them.
+    takes_opened: ClassVar[bool] = False
 
     #: Whether the target keeps the offsets, so that all parts of a batch (see SinkBatch.more) and
     #: its offsets become durable at once, with the last part. A task may set it in start().

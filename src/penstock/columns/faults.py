@@ -35,7 +35,7 @@ def fail_by(envelope: Envelope, outcome: Outcome) -> Envelope:
     """Mark the rows whose outcome is a fault."""
     if outcome.fault is None:
         return envelope
-    return fail(envelope, outcome.fault.isNotNull(), outcome.fault)
+    return envelope.replace(fault=F.coalesce(envelope.fault, outcome.fault))
 
 
 def with_outcome(

@@ -15,9 +15,11 @@ from pyspark.sql import functions as F
 from penstock.data.schema import DATE, TIME, TIMESTAMP, Schema, SchemaType
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from pyspark.sql import Column
+
+    from penstock.api.envelope import Opened
 
 _DATE_PATTERN: Final = "EEE MMM dd HH:mm:ss 'UTC' yyyy"
 # Years 1 to 9999; outside of them the number itself is shown rather than an error.
@@ -116,16 +118,38 @@ def _decimal_text(scale: int, value: Column) -> Column:
 
 def _variant_text(value: Column) -> Column:
     """HashMap's and ArrayList's text of data without a schema."""
-    members = F.try_variant_get(value, "$", "map<string,variant>")
-    entries = F.transform(
-        F.map_entries(members),
-        lambda entry: F.concat(
-            entry.getField("key"), F.lit("="), _member_text(entry.getField("value"))
-        ),
-    )
     # Most data are maps of texts and numbers, for which the way over JSON takes twice as long.
-    flat = F.concat(F.lit("{"), F.array_join(entries, ", "), F.lit("}"))
-    return F.when(members.isNotNull(), flat).otherwise(_text_by_json(value))
+    return F.coalesce(_members_text(_entry_texts(value)), _text_by_json(value))
+
+
+def opened_text(value: Column, opened: Opened) -> Column:
+    """As java_text(), of an opened map; what is changed in it comes last."""
+    known = opened.members
+    others = _entry_texts(value, sorted(known))
+    changed = [
+        F.concat(F.lit(f"{name}="), F.when(member.column.isNotNull(), _member_text(member.column)))
+        for name, member in known.items()
+        if member is not None
+    ]
+    entries = F.concat(others, F.array(*changed)) if changed else others
+    return F.coalesce(_members_text(entries), F.lit("null"))
+
+
+def _members_text(entries: Column) -> Column:
+    # Passes over entries that are null.
+    return F.concat(F.lit("{"), F.array_join(entries, ", "), F.lit("}"))
+
+
+def _entry_texts(value: Column, hidden: Sequence[str] = ()) -> Column:
+    """The texts of all members of a map but the hidden ones, which are null; null if it is none."""
+
+    def text(entry: Column) -> Column:
+        name = entry.getField("key")
+        shown = F.concat(name, F.lit("="), _member_text(entry.getField("value")))
+        return F.when(~name.isin(list(hidden)), shown) if hidden else shown
+
+    members = F.try_variant_get(value, "$", "map<string,variant>")
+    return F.transform(F.map_entries(members), text)
 
 
 def _member_text(value: Column) -> Column:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from penstock.api.plugin import Plugin, PluginKind
+from penstock.api.plugin import Plugin, PluginKind, Side
 from penstock.api.transform import (
     ColumnPredicate,
     ColumnTransformation,
@@ -18,8 +18,8 @@ from penstock.api.transform import (
 )
 from penstock.config.values import Type, parse_value
 from penstock.errors import ConfigError, DataError, PluginError
-from penstock.plan.record_step import AskRecords, ForgetTest, MapRecords
-from penstock.plan.stage import Guard, Keep, Path, Select, Stage, Step
+from penstock.plan.record_step import AskRecords, MapRecords
+from penstock.plan.stage import Forget, Guard, Keep, OpenedMaps, Path, Select, Stage, Step
 from penstock.settings.retries import Retries
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ class Branch:
     steps: tuple[Step, ...]
     key_schema: Schema | None
     value_schema: Schema | None
+    opened: OpenedMaps
 
     def apply(self, frame: DataFrame) -> DataFrame:
         """The rows that take this branch, transformed. Other columns of the frame stay."""
@@ -83,26 +84,34 @@ class Chain:
     def stages(self) -> tuple[Stage, ...]:
         return self._stages
 
-    def compile(self, key_schema: Schema | None, value_schema: Schema | None) -> tuple[Branch, ...]:
-        """What to do with rows of these schemas; the same object for the same schemas."""
+    def compile(
+        self, key_schema: Schema | None, value_schema: Schema | None, *, opened: bool = False
+    ) -> tuple[Branch, ...]:
+        """What to do with rows of these schemas; the same object for the same schemas.
+
+        `opened`: values without a schema may come out as opened maps (columns/opened.py).
+        """
         # Expressions live in Spark's JVM: those of one that is gone are of no use.
-        place = (_jvm(), key_schema, value_schema)
+        place = (_jvm(), key_schema, value_schema, opened)
         with self._lock:
             found = self._branches.get(place)
             if found is None:
-                found = self._branches[place] = self._compile(key_schema, value_schema)
+                found = self._compile(key_schema, value_schema, opened=opened)
+                self._branches[place] = found
             self._branches.move_to_end(place)
             while len(self._branches) > _REMEMBERED:
                 self._branches.popitem(last=False)
             return found
 
     def _compile(
-        self, key_schema: Schema | None, value_schema: Schema | None
+        self, key_schema: Schema | None, value_schema: Schema | None, *, opened: bool
     ) -> tuple[Branch, ...]:
         paths: tuple[Path, ...] = (Path((), key_schema, value_schema),)
         for stage in self._stages:
             paths = tuple(after for path in paths for after in stage.extend(path))
-        return tuple(Branch(path.closed().steps, *path.schemas) for path in paths)
+        closing = (Side.KEY,) if opened else (Side.KEY, Side.VALUE)
+        ends = [path.closed(*closing) for path in paths]
+        return tuple(Branch(end.steps, *end.schemas, end.opened) for end in ends)
 
     def problems(self, schemas: Callable[[], Iterable[Schemas]]) -> dict[str, str]:
         """What only Spark can tell of the stages, by the key of the configuration to change.
@@ -227,5 +236,5 @@ def _described(step: Step) -> str:
             return f"records through {step.plugin}"
         case AskRecords():
             return f"records asked by {step.plugin}"
-        case ForgetTest():
-            return "drop what was asked"
+        case Forget(columns):
+            return f"drop {', '.join(columns)}"

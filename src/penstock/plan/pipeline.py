@@ -167,12 +167,12 @@ class SourcePipeline:
 
 
 class SinkPipeline:
-    """From raw records to what a sink task takes."""
+    """From raw records to what a sink task takes; `opened`: also opened maps, as values."""
 
-    def __init__(self, chain: Chain, converters: Converters) -> None:
+    def __init__(self, chain: Chain, converters: Converters, *, opened: bool = False) -> None:
         self._chain = chain
         self._converters = converters
-
+        self._opened = opened
         self._columns: Remembered[_Decoding] = Remembered()
         self._routes: Remembered[tuple[Branch, frozenset[str] | None]] = Remembered()
 
@@ -203,7 +203,8 @@ class SinkPipeline:
 
     def transformed(self, typed: Typed) -> Iterator[Typed]:
         """Typed rows after the chain, one frame for each of its branches."""
-        for branch in self._chain.compile(typed.key_schema, typed.value_schema):
+        schemas = typed.key_schema, typed.value_schema
+        for branch in self._chain.compile(*schemas, opened=self._opened):
             yield Typed(
                 branch.apply(typed.frame),
                 branch.key_schema,

@@ -101,11 +101,3 @@ class AskRecords:
     def apply(self, frame: DataFrame) -> DataFrame:
         fields = [*frame.schema.fields, StructField(HOLDS, BooleanType())]
         return self._functions.map(frame, self.kernel, fields)
-
-
-@dataclass(frozen=True, slots=True)
-class ForgetTest:
-    """Rows without the column HOLDS."""
-
-    def apply(self, frame: DataFrame) -> DataFrame:
-        return frame.drop(HOLDS)

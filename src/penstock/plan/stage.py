@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F
 
-from penstock.api.envelope import Envelope, Part
+from penstock.api.envelope import Envelope, Member, Opened, Part
+from penstock.api.plugin import Side
 from penstock.api.transform import (
     ColumnPredicate,
     ColumnTransformation,
@@ -24,7 +25,7 @@ from penstock.columns.types import spark_type
 from penstock.data.schema import Schema
 from penstock.errors import DataError, PluginError
 from penstock.plan.faults import fault_of
-from penstock.plan.record_step import AskRecords, ForgetTest, MapRecords
+from penstock.plan.record_step import AskRecords, MapRecords
 from penstock.settings.retries import Retries
 
 if TYPE_CHECKING:
@@ -55,23 +56,38 @@ class Keep:
         return frame.filter(self.condition)
 
 
-Step = Select | Keep | MapRecords | AskRecords | ForgetTest
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """Columns that are gone."""
 
-Opened = tuple[bool, bool]
-"""Whether key and value are opened maps."""
+    columns: tuple[str, ...]
+
+    def apply(self, frame: DataFrame) -> DataFrame:
+        return frame.drop(*self.columns)
+
+
+Step = Select | Keep | Forget | MapRecords | AskRecords
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedMaps:
+    """Which of key and value are opened maps (columns/opened.py).
+
+    `columns`: where the frame has their members.
+    """
+
+    maps: Mapping[Side, Opened] = field(default_factory=dict)
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """What is known of the rows that come out of some steps.
-
-    `opened`: which of key and value are opened maps (api/envelope.py) there.
-    """
+    """What is known of the rows that come out of some steps."""
 
     steps: tuple[Step, ...]
     key_schema: Schema | None
     value_schema: Schema | None
-    opened: Opened = (False, False)
+    opened: OpenedMaps = OpenedMaps()
 
     @property
     def schemas(self) -> Schemas:
@@ -80,15 +96,17 @@ class Path:
     def then(self, *steps: Step) -> Path:
         return replace(self, steps=(*self.steps, *steps))
 
-    def closed(self) -> Path:
-        """The path after all opened maps were closed."""
-        parts = zip(("key", "value"), self.opened, strict=True)
-        columns = {
-            name: closed(Part(F.col(name), None, opened=True)).column
-            for name, opened in parts
-            if opened
-        }
-        return replace(self.then(Select(columns)), opened=(False, False)) if columns else self
+    def closed(self, *sides: Side) -> Path:
+        """The path after opened maps were closed: those of these sides, or all."""
+        maps = dict(self.opened.maps)
+        closing = [side for side in sides or Side if maps.pop(side, None) is not None]
+        columns = {str(side): closed(_part(self, side)).column for side in closing}
+        steps: list[Step] = [Select(columns)] if columns else []
+        if maps:
+            return replace(self.then(*steps), opened=replace(self.opened, maps=maps))
+        if self.opened.columns:
+            steps.append(Forget(self.opened.columns))
+        return replace(self.then(*steps), opened=OpenedMaps())
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +116,7 @@ class _Way:
     """
 
     schemas: Schemas
-    opened: Opened
+    opened: OpenedMaps
     steps: Callable[[Column | None], list[Step]]
 
     def after(self, path: Path) -> Path:
@@ -150,13 +168,13 @@ class Stage:
         path = path.closed()
         ask = AskRecords.of(predicate, self.header_converter, path.schemas, self.retries)
         asked = path.then(ask)
-        return tuple(after.then(ForgetTest()) for after in self._extend(asked, strict=strict))
+        return tuple(after.then(Forget((HOLDS,))) for after in self._extend(asked, strict=strict))
 
     def _extend(self, path: Path, *, strict: bool) -> tuple[Path, ...]:
         if self.guard is not None or isinstance(self.transformation, RecordTransformation):
             path = path.closed()
         before = _in_flight(path, self.header_converter)
-        ways = self._ways(before, path.schemas, strict=strict)
+        ways = self._ways(before, path, strict=strict)
         if self.guard is None:
             return tuple(way.after(path) for way in ways)
         holds = self.guard.column(before)
@@ -165,10 +183,10 @@ class Stage:
         guarded = path.then(Keep(holds))
         return (*(way.after(guarded) for way in ways), path.then(Keep(~holds)))
 
-    def _ways(self, before: Envelope, schemas: Schemas, *, strict: bool) -> list[_Way]:
+    def _ways(self, before: Envelope, path: Path, *, strict: bool) -> list[_Way]:
         try:
             if isinstance(self.transformation, RecordTransformation):
-                return [self._through_records(self.transformation, schemas)]
+                return [self._through_records(self.transformation, path.schemas)]
             given = before if self.transformation.takes_opened else without_opened(before)
             outputs = self.transformation.columns(given)
         except DataError as error:
@@ -177,7 +195,7 @@ class Stage:
             given = without_opened(before)
             outputs = self._tombstones(given, str(error))
         envelopes = _envelopes(self.transformation.class_name(), outputs)
-        return [self._way(before, _untouched(before, given, after)) for after in envelopes]
+        return [self._way(path, before, _untouched(before, given, after)) for after in envelopes]
 
     def _tombstones(self, given: Envelope, error: str) -> Sequence[Envelope]:
         """Rows with a value get the error; those without may have a way."""
@@ -193,13 +211,16 @@ class Stage:
         has_value = given.value.column.isNotNull() & ~F.coalesce(no_value, F.lit(False))
         return [fail(each, has_value, error) for each in envelopes]
 
-    def _way(self, before: Envelope, after: Envelope) -> _Way:
+    def _way(self, path: Path, before: Envelope, after: Envelope) -> _Way:
         # Rows that the guard leaves out stay as they are, so the others take their form.
         ending = after if self.guard is None else without_opened(after)
+        # Steps only grow in number, so no other stage gives columns these names.
+        members = _Members(path.opened, f"member_{len(path.steps)}")
+        key, value = members.named(Side.KEY, ending.key), members.named(Side.VALUE, ending.value)
         return _Way(
-            (ending.key.schema, ending.value.schema),
-            (ending.key.opened, ending.value.opened),
-            partial(self._steps, before, ending),
+            (key.schema, value.schema),
+            members.opened,
+            partial(self._steps, before, ending.replace(key=key, value=value), members.new),
         )
 
     def _through_records(self, transformation: RecordTransformation, given: Schemas) -> _Way:
@@ -209,10 +230,19 @@ class Stage:
             shared = self.header_converter, given, schemas, holds, self.retries
             return [MapRecords.of(transformation, *shared)]
 
-        return _Way(schemas, (False, False), steps)
+        return _Way(schemas, OpenedMaps(), steps)
 
-    def _steps(self, before: Envelope, after: Envelope, holds: Column | None) -> list[Step]:
-        """From the columns of one envelope to those of the other, where `holds` is true."""
+    def _steps(
+        self,
+        before: Envelope,
+        after: Envelope,
+        members: Mapping[str, Column],
+        holds: Column | None,
+    ) -> list[Step]:
+        """From the columns of one envelope to those of the other, where `holds` is true.
+
+        `members`: new columns that the other envelope speaks of.
+        """
 
         def only(new: Column, old: Column) -> Column:
             return new if holds is None else F.when(holds, new).otherwise(old)
@@ -221,7 +251,7 @@ class Stage:
             name: only(column(after), column(before))
             for name, column in _COLUMNS.items()
             if column(after) is not column(before)
-        }
+        } | dict(members)
         steps: list[Step] = []
         fault = F.col("fault")
         if after.fault is not before.fault:
@@ -251,6 +281,46 @@ _COLUMNS: Final[Mapping[str, Callable[[Envelope], Column]]] = {
     "value": lambda envelope: envelope.value.column,
     "headers": lambda envelope: envelope.headers,
 }
+
+
+class _Members:
+    """Gives each new member of opened maps a column of the frame.
+
+    Attributes:
+        new: these columns.
+    """
+
+    def __init__(self, before: OpenedMaps, prefix: str) -> None:
+        self.new: dict[str, Column] = {}
+        self._before = before
+        self._prefix = prefix
+        self._maps: dict[Side, Opened] = {}
+
+    @property
+    def opened(self) -> OpenedMaps:
+        """The maps that were named, and all columns that the frame has for members."""
+        return OpenedMaps(self._maps, (*self._before.columns, *self.new))
+
+    def named(self, side: Side, part: Part) -> Part:
+        """The part with members that are nothing but columns."""
+        if part.opened is None:
+            return part
+        members = {name: each and self._named(each) for name, each in part.opened.members.items()}
+        self._maps[side] = Opened(members)
+        return replace(part, opened=self._maps[side])
+
+    def _named(self, member: Member) -> Member:
+        if any(member.column is known for known in self._known()):
+            return member
+        name = f"{self._prefix}_{len(self.new)}"
+        self.new[name] = member.column
+        return replace(member, column=F.col(name))
+
+    def _known(self) -> Iterator[Column]:
+        for opened in self._before.maps.values():
+            for member in opened.members.values():
+                if member is not None:
+                    yield member.column
 
 
 def _envelopes(name: str, outputs: object) -> list[Envelope]:
@@ -294,6 +364,12 @@ def _declared(transformation: RecordTransformation, given: Schemas) -> Schemas:
     )
 
 
+def _part(path: Path, side: Side) -> Part:
+    if side is Side.KEY:
+        return Part(F.col("key"), path.key_schema, path.opened.maps.get(side))
+    return Part(F.col("value"), path.value_schema, path.opened.maps.get(side))
+
+
 def _in_flight(path: Path, header_converter: HeaderConverter) -> Envelope:
     """The columns by their names; a stage sees no faults but its own."""
     return Envelope(
@@ -301,8 +377,8 @@ def _in_flight(path: Path, header_converter: HeaderConverter) -> Envelope:
         partition=F.col("partition"),
         offset=F.col("offset"),
         timestamp=F.col("timestamp"),
-        key=Part(F.col("key"), path.key_schema, path.opened[0]),
-        value=Part(F.col("value"), path.value_schema, path.opened[1]),
+        key=_part(path, Side.KEY),
+        value=_part(path, Side.VALUE),
         headers=F.col("headers"),
         header_converter=header_converter,
         fault=F.lit(None).cast("string"),

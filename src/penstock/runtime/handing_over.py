@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from penstock.api.plugin import Side
 from penstock.api.sink import FrameSinkTask, OffsetRange, SinkBatch
 from penstock.plan.faults import ORIGINAL, FaultCount, refuse_faults, translated
 from penstock.runtime.sink_rows import SinkPlans, SinkRows
@@ -67,17 +68,20 @@ class HandingOver:
 
     def _write_part(self, typed: Typed, ranges: tuple[OffsetRange, ...], *, more: bool) -> None:
         from penstock.plan.kafka_io import IN_FLIGHT
+        from penstock.plan.stage import OpenedMaps
 
         read = frozenset(each.partition.topic for each in ranges)
         counts = self._may_report(typed) and not self.keeps_offsets
         count = FaultCount(typed.frame) if counts else None
+        opened = OpenedMaps() if typed.branch is None else typed.branch.opened
         batch = SinkBatch(
-            self._good(typed, count).select(*IN_FLIGHT),
+            self._good(typed, count).select(*IN_FLIGHT, *opened.columns),
             ranges,
             typed.key_schema,
             typed.value_schema,
             topics=self._plans.pipe.topics(typed, read),
             more=more,
+            opened=opened.maps.get(Side.VALUE),
         )
         try:
             self._task.write(batch)

@@ -117,17 +117,22 @@ class TaskFactory:
     ) -> SinkWork:
         errors = ErrorSettings.parse(config)
         admin = self.clients.admin(task.connector, config)
+        task_class = _of_shape(connector.task_class, FrameSinkTask)
+
+        def pipeline(converters: Converters) -> SinkPipeline:
+            return SinkPipeline(self.chain(config), converters, opened=task_class.takes_opened)
+
         return SinkWork(
             task,
             task_config,
-            make_task=_of_shape(connector.task_class, FrameSinkTask),
+            make_task=task_class,
             make_consumer=lambda: self.clients.consumer(task, config),
             make_batches=partial(
                 SinkBatches,
                 task,
                 connector.class_name(),
                 make_converters=lambda: self.converters(config),
-                make_pipeline=lambda converters: SinkPipeline(self.chain(config), converters),
+                make_pipeline=pipeline,
                 reader=self.clients.reader(task, config),
                 errors=errors,
                 reports=FaultReports(errors, task, self._dead_letters(task, config, errors, admin)),

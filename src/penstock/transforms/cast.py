@@ -17,9 +17,8 @@ from penstock.errors import ConfigError, DataError
 from penstock.transforms.field_path import field_steps, field_syntax_key
 from penstock.transforms.nested import by_parent, edited
 from penstock.transforms.pairs import split_pair
-from penstock.transforms.requirements import require_map_or_null, variant_map
+from penstock.transforms.requirements import opened_or_fault
 from penstock.transforms.structs import field_value, replace_null_key, struct_of
-from penstock.transforms.variants import with_entries
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -183,20 +182,18 @@ class Cast(ColumnTransformation):
         return cast(field.schema, F.when(value.isNotNull(), column), target)
 
     def _without_schema(self, envelope: Envelope, part: Part, casts: Casts) -> Envelope:
-        from pyspark.sql import functions as F
-
         from penstock.columns.faults import fail_by
+        from penstock.columns.opened import member_of, with_members
         from penstock.transforms.cast_values import cast_variant
 
-        envelope = require_map_or_null(envelope, part, _PURPOSE)
-        found = variant_map(part)
+        envelope, found = opened_or_fault(envelope, part, _PURPOSE)
         values = {}
         # The first fault is told, and Java goes through the fields in the order of a HashMap.
         for name in hash_order(casts):
-            outcome = cast_variant(F.try_element_at(found, F.lit(name)), casts[name])
+            outcome = cast_variant(member_of(found, name), casts[name])
             envelope = fail_by(envelope, outcome)
             values[name] = outcome.value
-        return envelope.with_part(self.side, Part(with_entries(found, values), None, opened=True))
+        return envelope.with_part(self.side, with_members(found, values))
 
 
 def _struct_schema(schema: Schema, casts: Casts) -> Schema:

@@ -25,7 +25,6 @@ from penstock.transforms.requirements import (
     not_a_struct,
     require_data,
     require_map_or_null,
-    variant_map,
 )
 from penstock.transforms.structs import copied_schema, field_value, replace_null_key, struct_of
 from penstock.transforms.variants import member
@@ -122,9 +121,11 @@ class HeaderFrom(ColumnTransformation):
         return edited(envelope, self.side, levels, replace_null=self._replace_null)
 
     def _without(self, names: list[str], envelope: Envelope) -> Envelope:
+        from penstock.columns.opened import opened, without_members
+
         part = envelope.part(self.side)
         if part.schema is None:
-            return envelope.with_part(self.side, _without_members(part, names))
+            return envelope.with_part(self.side, without_members(opened(part), names))
         kept = [field for field in part.schema.fields if field.name not in names]
         columns = [
             (field.name, field_value(part.column, field, replace_null=self._replace_null))
@@ -134,7 +135,7 @@ class HeaderFrom(ColumnTransformation):
         return envelope.with_part(self.side, Part(data, copied_schema(part.schema, kept)))
 
     def _without_schema(self, envelope: Envelope, part: Part) -> Envelope:
-        from pyspark.sql import functions as F
+        from penstock.columns.opened import member_of, opened
 
         envelope = require_data(envelope, part, self._purpose)
         envelope = require_map_or_null(envelope, part, self._purpose)
@@ -145,16 +146,9 @@ class HeaderFrom(ColumnTransformation):
             for step in parents:
                 parent = member(parent, step)
                 envelope = require_map_or_null(envelope, parent, NESTED_ACCESS)
-            value = F.try_element_at(variant_map(parent), F.lit(name))
+            value = member_of(opened(parent), name)
             headers.append((header, envelope.header_converter.encode(None, value)))
         return appended(self._moved(envelope), headers)
-
-
-def _without_members(part: Part, names: list[str]) -> Part:
-    from pyspark.sql import functions as F
-
-    kept = F.map_filter(variant_map(part), lambda name, _: ~name.isin(names))
-    return Part(kept, None, opened=True)
 
 
 def _null_refusal(schema: Schema) -> str:

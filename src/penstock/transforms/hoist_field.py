@@ -10,7 +10,6 @@ from penstock.api.transform import ColumnTransformation
 from penstock.config import Config, Type, key
 from penstock.data.schema import Field, struct_schema
 from penstock.transforms.structs import copied_schema
-from penstock.transforms.variants import map_of
 
 
 class HoistFieldConfig(Config):
@@ -29,9 +28,11 @@ class HoistField(ColumnTransformation):
     def columns(self, envelope: Envelope) -> Envelope:
         from pyspark.sql import functions as F
 
+        from penstock.columns.opened import new_map
+
         name, part = self.config.field, envelope.part(self.side)
         if part.schema is None:
-            hoisted = Part(map_of({name: part.column}), None, opened=True)
+            hoisted = new_map(F.lit(True), {name: part.column})
         else:
             schema = copied_schema(struct_schema(), [Field(name, part.schema)])
             hoisted = Part(F.struct(part.column.alias(name)), schema)

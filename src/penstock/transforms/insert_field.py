@@ -15,14 +15,8 @@ from penstock.data.schema import Field, Schema, SchemaType, timestamp_schema
 from penstock.errors import ConfigError, DataError
 from penstock.transforms.field_path import Steps, field_steps, field_syntax_key
 from penstock.transforms.nested import deepest_first, edited
-from penstock.transforms.requirements import (
-    is_null,
-    not_a_struct,
-    require_map_or_null,
-    variant_map,
-)
+from penstock.transforms.requirements import is_null, not_a_struct, opened_or_fault
 from penstock.transforms.structs import copied_schema, field_value, replace_null_key, struct_of
-from penstock.transforms.variants import with_members
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -61,12 +55,13 @@ class InsertFieldConfig(Config):
 
 @dataclass(frozen=True, slots=True)
 class Insertion:
-    """One new field. `column` is null where there is nothing to insert."""
+    """One new field. `column` is null where there is nothing to insert, unless that is `sure`."""
 
     steps: Steps
     optional: bool
     schema: Schema
     column: Column
+    sure: bool
 
     @property
     def name(self) -> str:
@@ -145,37 +140,41 @@ class InsertField(ColumnTransformation):
     def _without_schema(
         self, envelope: Envelope, part: Part, insertions: list[Insertion]
     ) -> Envelope:
-        envelope = require_map_or_null(envelope, part, _PURPOSE)
-        found = _put(variant_map(part), insertions)
-        return envelope.with_part(self.side, Part(found, None, opened=True))
+        envelope, found = opened_or_fault(envelope, part, _PURPOSE)
+        return envelope.with_part(self.side, _put(found, insertions))
 
     def _insertions(self, envelope: Envelope) -> Iterator[Insertion]:
         from pyspark.sql import functions as F
 
         config = self.config
-        for spec, schema, column in (
-            (config.topic_field, Schema(SchemaType.STRING), envelope.topic),
-            (config.partition_field, Schema(SchemaType.INT32), envelope.partition),
-            (config.offset_field, Schema(SchemaType.INT64), envelope.offset),
-            (config.timestamp_field, timestamp_schema(), envelope.timestamp),
-            (config.static_field, Schema(SchemaType.STRING), F.lit(config.static_value)),
+        text, number = Schema(SchemaType.STRING), Schema(SchemaType.INT32)
+        for spec, schema, column, sure in (
+            (config.topic_field, text, envelope.topic, True),
+            (config.partition_field, number, envelope.partition, False),
+            (config.offset_field, Schema(SchemaType.INT64), envelope.offset, True),
+            (config.timestamp_field, timestamp_schema(), envelope.timestamp, False),
+            (config.static_field, text, F.lit(config.static_value), True),
         ):
             if spec is not None:
                 name = spec[:-1] if spec.endswith(("?", "!")) else spec
                 steps = field_steps(name, config.field_syntax_version)
-                yield Insertion(steps, not spec.endswith("!"), schema, column)
+                yield Insertion(steps, not spec.endswith("!"), schema, column, sure)
 
 
-def _put(found: Column, insertions: list[Insertion]) -> Column:
-    """The map with these entries; one whose value is null leaves the map as it is."""
+def _put(found: Part, insertions: list[Insertion]) -> Part:
+    """The opened map with these members; one that may be missing and is leaves it as it is."""
     from pyspark.sql import functions as F
 
-    values: dict[str, Column] = {}
+    from penstock.columns.opened import member_of, with_members, with_some_members
+
     for each in insertions:
-        earlier = values.get(each.name)
         value = each.column.cast("variant")
-        values[each.name] = value if earlier is None else F.coalesce(value, earlier)
-    return with_members(found, values)
+        if each.sure:
+            found = with_members(found, {each.name: value})
+        else:
+            value = F.coalesce(value, member_of(found, each.name))
+            found = with_some_members(found, {each.name: value})
+    return found
 
 
 _SINKS_ONLY: Final = (

@@ -24,16 +24,17 @@ from penstock.transforms.requirements import (
     VARIANT_CLASSES,
     by_class,
     not_a_struct,
+    opened_or_fault,
     require_data,
-    require_map_or_null,
     variant_kind,
-    variant_map,
 )
 from penstock.transforms.structs import field_value, replace_null_key, struct_of
-from penstock.transforms.variants import constant, member, with_members
+from penstock.transforms.variants import constant, member
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
+
+    from penstock.columns.faults import Outcome
 
 _PURPOSE: Final = "mask fields"
 
@@ -135,35 +136,36 @@ class MaskField(ColumnTransformation):
         return None
 
     def _without_schema(self, envelope: Envelope, part: Part) -> Envelope:
-        envelope = require_map_or_null(envelope, part, _PURPOSE)
-        envelope, changed = self._map(envelope, part, self._tree)
-        return envelope.with_part(self.side, Part(changed, None, opened=True))
+        envelope, found = opened_or_fault(envelope, part, _PURPOSE)
+        envelope, changed = self._map(envelope, found, self._tree)
+        return envelope.with_part(self.side, changed)
 
-    def _map(self, envelope: Envelope, part: Part, tree: Tree) -> tuple[Envelope, Column]:
-        """The map with masked members. One that is missing becomes null, as in Kafka."""
+    def _map(self, envelope: Envelope, part: Part, tree: Tree) -> tuple[Envelope, Part]:
+        """The opened map with masked members. One that is missing becomes null, as in Kafka."""
         from pyspark.sql import functions as F
 
-        members: dict[str, Column] = {}
+        from penstock.columns.faults import fail_by
+        from penstock.columns.opened import closed, with_members, with_some_members
+
         for name, inner in tree.items():
             found = member(part, name)
             if inner is None:
-                envelope, members[name] = self._member(envelope, found)
+                outcome = self._masked(found)
+                envelope = fail_by(envelope, outcome)
+                part = with_members(part, {name: outcome.value})
             else:
-                envelope = require_map_or_null(envelope, found, NESTED_ACCESS)
-                envelope, column = self._map(envelope, found, inner)
-                members[name] = F.to_variant_object(column)
-        return envelope, with_members(variant_map(part), members)
+                envelope, inside = opened_or_fault(envelope, found, NESTED_ACCESS)
+                envelope, changed = self._map(envelope, inside, inner)
+                value = F.coalesce(closed(changed).column, found.column)
+                part = with_some_members(part, {name: value})
+        return envelope, part
 
-    def _member(self, envelope: Envelope, part: Part) -> tuple[Envelope, Column]:
-        from pyspark.sql import functions as F
-
-        from penstock.columns.faults import fail
+    def _masked(self, member: Part) -> Outcome:
+        from penstock.columns.faults import Outcome
 
         masks, faults = self._by_class()
-        kind = variant_kind(part.column)
-        fault = by_class(kind, faults)
-        mask = F.coalesce(by_class(kind, masks), constant(None))
-        return fail(envelope, fault.isNotNull(), fault), mask
+        kind = variant_kind(member.column)
+        return Outcome(by_class(kind, masks), by_class(kind, faults))
 
     def _by_class(self) -> tuple[dict[str, Column], dict[str, Column]]:
         """The masks and the faults of members, by their classes."""

@@ -13,10 +13,9 @@ from penstock.transforms.requirements import (
     is_map,
     not_a_struct,
     require_map_or_null,
-    variant_map,
 )
 from penstock.transforms.structs import field_value, struct_of
-from penstock.transforms.variants import member, with_entries
+from penstock.transforms.variants import member
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -227,5 +226,7 @@ def _with_member(part: Part, name: str, found: Part, changed: Part) -> Part:
     """The map with another member in the place of the one that was found, if that is a map."""
     from pyspark.sql import functions as F
 
-    whole = F.to_variant_object(with_entries(variant_map(part), {name: changed.column}))
+    from penstock.columns.opened import closed, opened, with_members
+
+    whole = closed(with_members(opened(part), {name: changed.column})).column
     return Part(F.when(is_map(found), whole).otherwise(part.column), None)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 from penstock.api.envelope import Envelope, Part
 from penstock.api.plugin import CONNECT_VERSION, Side
@@ -25,14 +25,9 @@ from penstock.transforms.pairs import split_pair
 from penstock.transforms.requirements import (
     java_class,
     not_a_struct,
-    require_map_or_null,
-    variant_map,
+    opened_or_fault,
 )
 from penstock.transforms.structs import copied_schema, field_value, replace_null_key, struct_of
-from penstock.transforms.variants import map_of, no_members
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column
 
 _PURPOSE: Final = "field replacement"
 
@@ -105,37 +100,31 @@ class Level:
             raise DataError(f"{original} is not a valid field name")
         return source
 
-    def members(self, found: Column) -> Column:
-        """A map<string,variant> with the members that stay, under their new names.
+    def members(self, part: Part) -> Part:
+        """An opened map with the members that stay, under their new names.
 
         Of members that end as one, the last in the order of their old names stays.
         """
         from pyspark.sql import functions as F
 
-        moved = sorted(old for old, new in self.renames.items() if self.keeps(old) and old != new)
-        before = [self._moved(found, old) for old in moved if old < self.renames[old]]
-        after = [self._moved(found, old) for old in moved if old > self.renames[old]]
-        # Of equal keys the last one wins.
-        return F.map_concat(*before, self._staying(found, moved), *after)
+        from penstock.columns.opened import member_of, with_some_members
 
-    def _staying(self, found: Column, moved: list[str]) -> Column:
+        moved = {old: new for old, new in self.renames.items() if self.keeps(old) and old != new}
+        staying = self._staying(part, frozenset(moved))
+        found = {}
+        for new in moved.values():
+            values = {old: member_of(part, old) for old in moved if moved[old] == new}
+            values[new] = member_of(staying, new)
+            found[new] = F.coalesce(*[values[old] for old in sorted(values, reverse=True)])
+        return with_some_members(staying, found)
+
+    def _staying(self, part: Part, moved: Set[str]) -> Part:
         """The members that keep their names."""
-        from pyspark.sql import functions as F
+        from penstock.columns.opened import only_members, without_members
 
         if self.include:
-            names = sorted(name for name in self.include if self.keeps(name) and name not in moved)
-            return F.map_filter(found, lambda name, _: name.isin(names) if names else F.lit(False))
-        names = sorted({*self.exclude, *moved})
-        return F.map_filter(found, lambda name, _: ~name.isin(names)) if names else found
-
-    def _moved(self, found: Column, old: str) -> Column:
-        """A map of one member under its new name, or of none if there is no such member."""
-        from pyspark.sql import functions as F
-
-        return F.when(
-            F.map_contains_key(found, old),
-            map_of({self.renames[old]: F.try_element_at(found, F.lit(old))}),
-        ).otherwise(no_members())
+            return only_members(part, self.include - self.exclude - moved)
+        return without_members(part, self.exclude | moved)
 
 
 def _levels(config: ReplaceFieldConfig) -> list[tuple[Steps, Level]]:
@@ -217,9 +206,8 @@ class ReplaceField(ColumnTransformation):
         return envelope.with_part(self.side, Part(struct_of(present, columns), result))
 
     def _without_schema(self, envelope: Envelope, part: Part, level: Level) -> Envelope:
-        envelope = require_map_or_null(envelope, part, _PURPOSE)
-        found = level.members(variant_map(part))
-        return envelope.with_part(self.side, Part(found, None, opened=True))
+        envelope, found = opened_or_fault(envelope, part, _PURPOSE)
+        return envelope.with_part(self.side, level.members(found))
 
 
 def _misfit(field: Field, given: Schema) -> str | None:

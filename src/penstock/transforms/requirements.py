@@ -48,7 +48,7 @@ def java_class(schema: Schema) -> str:
 
 def is_null(part: Part) -> Column:
     """True where Java would see null; never null itself."""
-    if part.schema is not None or part.opened:
+    if part.schema is not None:
         return part.column.isNull()
     from pyspark.sql import functions as F
 
@@ -64,8 +64,6 @@ def not_a_struct(schema: Schema, purpose: str) -> str | None:
 
 def is_map(part: Part) -> Column:
     """Whether data without a schema is a map; false for null."""
-    if part.opened:
-        return part.column.isNotNull()
     from pyspark.sql import functions as F
 
     # Reads the first byte only, while a map has to be built for a look at its type.
@@ -74,11 +72,9 @@ def is_map(part: Part) -> Column:
 
 def variant_map(part: Part) -> Column:
     """Data without a schema as map<string, variant>; null where it is none."""
-    if part.opened:
-        return part.column
-    from pyspark.sql import functions as F
+    from penstock.columns.opened import all_members
 
-    return F.try_variant_get(part.column, "$", "map<string,variant>")
+    return all_members(part)
 
 
 def variant_kind(value: Column) -> Column:
@@ -116,7 +112,7 @@ def by_class(kind: Column, columns: Mapping[str, Column]) -> Column:
 
 def require_map_or_null(envelope: Envelope, part: Part, purpose: str) -> Envelope:
     """A fault for data without a schema that is neither a map nor null."""
-    if part.opened:
+    if part.opened is not None:
         return envelope
     from pyspark.sql import functions as F
 
@@ -124,6 +120,13 @@ def require_map_or_null(envelope: Envelope, part: Part, purpose: str) -> Envelop
 
     message = F.concat(F.lit(not_a_map(purpose, "")), variant_class(part.column))
     return fail(envelope, ~is_null(part) & ~is_map(part), message)
+
+
+def opened_or_fault(envelope: Envelope, part: Part, purpose: str) -> tuple[Envelope, Part]:
+    """Data without a schema as an opened map; a fault if it is neither a map nor null."""
+    from penstock.columns.opened import opened
+
+    return require_map_or_null(envelope, part, purpose), opened(part)
 
 
 def has_schema(envelope: Envelope, part: Part) -> Column:

@@ -26,11 +26,9 @@ from penstock.transforms.nested import edited
 from penstock.transforms.requirements import (
     has_schema,
     not_a_struct,
-    require_map_or_null,
-    variant_map,
+    opened_or_fault,
 )
 from penstock.transforms.structs import field_value, replace_null_key, struct_of
-from penstock.transforms.variants import with_entries
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -200,20 +198,17 @@ class TimestampConverter(ColumnTransformation):
         return Struct(result, values)
 
     def _without_schema(self, envelope: Envelope, part: Part) -> Envelope:
-        from pyspark.sql import functions as F
-
         from penstock.columns.faults import fail_by, with_outcome
-        from penstock.columns.opened import closed
+        from penstock.columns.opened import closed, member_of, with_members
 
         name = self._name
         if not name:
             outcome = self._converter().untyped(closed(part).column)
             return with_outcome(envelope, self.side, outcome, None)
-        envelope = require_map_or_null(envelope, part, _PURPOSE)
-        found = variant_map(part)
-        outcome = self._converter().untyped(F.try_element_at(found, F.lit(name)))
-        changed = with_entries(found, {name: outcome.value})
-        return fail_by(envelope, outcome).with_part(self.side, Part(changed, None, opened=True))
+        envelope, found = opened_or_fault(envelope, part, _PURPOSE)
+        outcome = self._converter().untyped(member_of(found, name))
+        changed = with_members(found, {name: outcome.value})
+        return fail_by(envelope, outcome).with_part(self.side, changed)
 
 
 class TimestampConverterKey(TimestampConverter):

@@ -24,7 +24,6 @@ from penstock.transforms.requirements import (
     require_map_or_null,
 )
 from penstock.transforms.structs import copied_schema, replace_null_key, struct_of
-from penstock.transforms.variants import map_of
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -90,7 +89,7 @@ class ValueToKey(ColumnTransformation):
         return field, value_at(value, fields, replace_null=replace_null)
 
     def _without_schema(self, envelope: Envelope) -> Envelope:
-        from pyspark.sql import functions as F
+        from penstock.columns.opened import new_map
 
         value = envelope.value
         envelope = require_map_or_null(envelope, value, _PURPOSE)
@@ -98,5 +97,4 @@ class ValueToKey(ColumnTransformation):
         for steps in self._paths.values():
             envelope, found = member_at(envelope, value, steps)
             members[steps[-1]] = found.column
-        made = F.when(is_map(value), map_of(members))
-        return envelope.replace(key=Part(made, None, opened=True))
+        return envelope.replace(key=new_map(is_map(value), members))

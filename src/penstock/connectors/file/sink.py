@@ -31,6 +31,7 @@ class FileStreamSinkTask(FrameSinkTask):
 
     java_name: ClassVar[str] = "org.apache.kafka.connect.file.FileStreamSinkTask"
     takes_pieces = 1
+    takes_opened = True
 
     def __init__(
         self, *, inline_records: int = INLINE_RECORDS, output: BinaryIO | None = None
@@ -66,9 +67,13 @@ class FileStreamSinkTask(FrameSinkTask):
 
 
 def _lines(batch: SinkBatch) -> DataFrame:
-    from penstock.columns.java_text import java_text
+    from penstock.columns.java_text import java_text, opened_text
 
-    text = java_text(batch.value_schema, batch.frame["value"])
+    value = batch.frame["value"]
+    if batch.opened is None:
+        text = java_text(batch.value_schema, value)
+    else:
+        text = opened_text(value, batch.opened)
     return batch.frame.select(text.alias("line"))
 
 

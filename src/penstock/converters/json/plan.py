@@ -82,7 +82,9 @@ def decode_schemaless(raw: Column, *, tag: bytes | None) -> Column:
 
 def _not_null(data: Column) -> Column:
     """JSON's null is null data, not a value."""
-    return F.when(~F.is_variant_null(data), data)
+    # Of null there is no member. With the data in both cases Spark parses it once for all three.
+    no_data = F.try_variant_get(data, "$.none", "variant")
+    return F.when(~F.is_variant_null(data), data).otherwise(no_data)
 
 
 def _is_other(matches: Column) -> Column:

@@ -218,19 +218,16 @@ class _Output:
         from pyspark.sql import functions as F
 
         from penstock.columns.catalyst import Star
-        from penstock.transforms.requirements import is_null, variant_map
-        from penstock.transforms.variants import with_entries
+        from penstock.columns.opened import new_map, with_members, without_members
+        from penstock.transforms.requirements import is_map, is_null
 
         value = self._envelope.value
-        found = F.create_map().cast("map<string,variant>")
+        found = new_map(~is_null(value), {})
         if any(isinstance(each, Star) for each in self._select.items):
-            found = F.coalesce(variant_map(value), found)
-        left_out = self._left_out()
-        if left_out:
-            found = F.map_filter(found, lambda name, _: ~name.isin(left_out))
-        if data:
-            found = with_entries(found, {each.name: _as_variant(each.found) for each in data})
-        return Part(F.when(~is_null(value), F.to_variant_object(found)), None)
+            column = F.when(is_map(value), value.column).otherwise(found.column)
+            found = replace(found, column=column)
+        found = without_members(found, self._left_out())
+        return with_members(found, {each.name: _as_variant(each.found) for each in data})
 
     def _left_out(self) -> list[str]:
         from penstock.columns.catalyst import Star
