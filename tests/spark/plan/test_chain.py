@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pyspark.sql import functions as F
 
-from penstock.api import ColumnTransformation, Envelope, Plugin, PluginKind
+from penstock.api import ColumnTransformation, Envelope, Plugin, PluginKind, Side
 from penstock.config import Config
 from penstock.data.schema import Field, Schema, SchemaType, struct_schema
 from penstock.errors import ConfigError, DataError, PluginError
@@ -21,18 +21,19 @@ if TYPE_CHECKING:
 
 NUMBER = Schema(SchemaType.INT32)
 VALUE = struct_schema(Field("a", NUMBER), Field("b", NUMBER), name="row")
+KAFKA = "org.apache.kafka.connect.transforms."
 ROUTER = {
-    "transforms.r.type": "org.apache.kafka.connect.transforms.RegexRouter",
+    "transforms.r.type": f"{KAFKA}RegexRouter",
     "transforms.r.regex": "(.*)-raw",
     "transforms.r.replacement": "clean-$1",
 }
 INSERT = {
-    "transforms.i.type": "org.apache.kafka.connect.transforms.InsertField$Value",
+    "transforms.i.type": f"{KAFKA}InsertField$Value",
     "transforms.i.topic.field": "from",
 }
 OLD = {
     "predicates": "old",
-    "predicates.old.type": "org.apache.kafka.connect.transforms.predicates.TopicNameMatches",
+    "predicates.old.type": f"{KAFKA}predicates.TopicNameMatches",
     "predicates.old.pattern": "old.*",
 }
 
@@ -114,6 +115,53 @@ def test_compiled_once_for_each_pair_of_schemas(spark: SparkSession) -> None:
     for number in range(100):
         made.compile(None, struct_schema(name=str(number)))
     assert made.compile(None, VALUE) is not first
+
+
+MAP_CHAIN = {
+    **{f"transforms.{name}.type": f"{KAFKA}Cast$Value" for name in ("c1", "c2")},
+    "transforms.c1.spec": "a:float64,from:string",
+    "transforms.c2.spec": "a:string",
+    "transforms.n.type": f"{KAFKA}ReplaceField$Value",
+    "transforms.n.renames": "a:n",
+    "transforms.k.type": f"{KAFKA}ValueToKey",
+    "transforms.k.fields": "n,from",
+    "transforms.f.type": f"{KAFKA}Flatten$Value",
+}
+
+
+def schemaless(rows: DataFrame) -> DataFrame:
+    return rows.withColumn("value", F.to_variant_object("value"))
+
+
+@pytest.mark.parametrize("flat", [False, True])
+def test_changes_of_maps_are_of_the_moment_they_are_made(spark: SparkSession, flat: bool) -> None:
+    """Members beside the map are columns: later changes of the topic do not reach them."""
+    stages = "i,c1,r,c2,n,k" + (",f" if flat else "")
+    made = chain(ROUTER, INSERT, MAP_CHAIN, transforms=stages)
+    rows = schemaless(frame(spark, [("x-raw", 1), ("other", 2)]))
+    [branch] = made.compile(None, None)
+    after = branch.apply(rows)
+    assert after.columns == rows.columns
+    texts = after.select("topic", F.to_json("key").alias("key"), F.to_json("value").alias("value"))
+    assert [tuple(row) for row in texts.collect()] == [
+        ("clean-x", '{"from":"x-raw","n":"1.0"}', '{"b":10,"from":"x-raw","n":"1.0"}'),
+        ("other", '{"from":"other","n":"2.0"}', '{"b":20,"from":"other","n":"2.0"}'),
+    ]
+
+
+def test_values_stay_opened_for_those_who_take_them(spark: SparkSession) -> None:
+    made = chain(INSERT, MAP_CHAIN, transforms="i,c1,n,k")
+    rows = schemaless(frame(spark, [("t", 1)]))
+    [branch] = made.compile(None, None, opened=True)
+    [row] = branch.apply(rows).collect()
+    names = [name for name in row.asDict() if name not in rows.columns]
+    assert tuple(names) == branch.opened.columns
+    assert list(branch.opened.maps) == [Side.VALUE]
+    members = branch.opened.maps[Side.VALUE].members
+    assert {name for name, member in members.items() if member} == {"from", "n"}
+    assert members["a"] is None
+    assert row.value.toPython() == {"a": 1, "b": 10}
+    assert row.key.toPython() == {"n": 1.0, "from": "t"}
 
 
 @pytest.mark.parametrize("negate", [False, True])
