@@ -2,8 +2,8 @@
 
 Where Java's own text says nothing, or not the same twice, this differs on purpose:
 bytes are shown as hexadecimal digits (Java shows the identity of the array), the entries of a
-map come in the order they have (Java: the order of their hashes), dates are shown in UTC (Java:
-the worker's zone).
+map come in the order they have, those that transformations changed last (Java: the order of their
+hashes), dates are shown in UTC (Java: the worker's zone).
 """
 
 from __future__ import annotations

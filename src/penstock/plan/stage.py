@@ -365,9 +365,8 @@ def _declared(transformation: RecordTransformation, given: Schemas) -> Schemas:
 
 
 def _part(path: Path, side: Side) -> Part:
-    if side is Side.KEY:
-        return Part(F.col("key"), path.key_schema, path.opened.maps.get(side))
-    return Part(F.col("value"), path.value_schema, path.opened.maps.get(side))
+    schema = path.key_schema if side is Side.KEY else path.value_schema
+    return Part(F.col(side), schema, path.opened.maps.get(side))
 
 
 def _in_flight(path: Path, header_converter: HeaderConverter) -> Envelope:

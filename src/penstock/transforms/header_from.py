@@ -135,7 +135,7 @@ class HeaderFrom(ColumnTransformation):
         return envelope.with_part(self.side, Part(data, copied_schema(part.schema, kept)))
 
     def _without_schema(self, envelope: Envelope, part: Part) -> Envelope:
-        from penstock.columns.opened import member_of, opened
+        from penstock.columns.opened import member_of
 
         envelope = require_data(envelope, part, self._purpose)
         envelope = require_map_or_null(envelope, part, self._purpose)
@@ -146,7 +146,7 @@ class HeaderFrom(ColumnTransformation):
             for step in parents:
                 parent = member(parent, step)
                 envelope = require_map_or_null(envelope, parent, NESTED_ACCESS)
-            value = member_of(opened(parent), name)
+            value = member_of(parent, name)
             headers.append((header, envelope.header_converter.encode(None, value)))
         return appended(self._moved(envelope), headers)
 
