@@ -188,7 +188,7 @@ def test_a_record_a_transformation_refuses_is_reported_and_fails_the_task(
     assert "TRANSFORMATION" in trace
     assert f"{topic}-0, offset 2" in trace
     # In the order of Java's HashMap, which InsertField makes of a map.
-    assert lines(file) == ["{from=elsewhere, id=0}", "{from=elsewhere, id=1}"]
+    assert lines(file) == ["{id=0, from=elsewhere}", "{id=1, from=elsewhere}"]
     worker.rest.await_offsets(
         name, lambda found: [entry["offset"] for entry in found] == [{"kafka_offset": 2}]
     )

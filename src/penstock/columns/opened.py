@@ -29,6 +29,12 @@ def opened(part: Part) -> Part:
     return part if part.opened is not None else Part(part.column, None, Opened())
 
 
+def has_members(value: Column) -> Column:
+    """Whether a VARIANT is a map; false for null."""
+    # Reads the first byte only, while a map has to be built for a look at its type.
+    return F.try_variant_get(value, "$", "struct<>").isNotNull()
+
+
 def new_map(present: Column, members: Mapping[str, Column]) -> Part:
     """An opened map of nothing but these members where that is true; null elsewhere."""
     return with_members(_empty(present), members)
@@ -66,8 +72,8 @@ def without_members(part: Part, names: Collection[str]) -> Part:
 
 def only_members(part: Part, names: Collection[str]) -> Part:
     """The opened map with no other members than those of these names."""
-    present = F.try_variant_get(part.column, "$", "struct<>").isNotNull()
-    return with_some_members(_empty(present), {name: member_of(part, name) for name in names})
+    members = {name: member_of(part, name) for name in names}
+    return with_some_members(_empty(has_members(part.column)), members)
 
 
 def all_members(part: Part) -> Column:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from pyspark.errors import AnalysisException
+
 from penstock.api.plugin import Plugin, PluginKind, Side
 from penstock.api.transform import (
     ColumnPredicate,
@@ -16,6 +18,7 @@ from penstock.api.transform import (
     RecordTransformation,
     Schemas,
 )
+from penstock.columns.catalyst import words_of
 from penstock.config.values import Type, parse_value
 from penstock.errors import ConfigError, DataError, PluginError
 from penstock.plan.record_step import AskRecords, MapRecords
@@ -51,8 +54,19 @@ class Branch:
     def apply(self, frame: DataFrame) -> DataFrame:
         """The rows that take this branch, transformed. Other columns of the frame stay."""
         for step in self.steps:
-            frame = step.apply(frame)
+            frame = _applied(step, frame)
         return frame
+
+
+def _applied(step: Step, frame: DataFrame) -> DataFrame:
+    try:
+        return step.apply(frame)
+    except AnalysisException as error:
+        by = step.by if isinstance(step, Select | Keep) else None
+        if by is None:
+            raise
+        # Not with Spark's error as its cause: that goes on with the whole plan.
+        raise PluginError(f"{by} gave a column that can't be: {words_of(error)}") from None
 
 
 class Chain:

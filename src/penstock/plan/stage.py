@@ -38,9 +38,10 @@ STAGE_NAME: Final = "TRANSFORMATION"
 
 @dataclass(frozen=True, slots=True)
 class Select:
-    """Columns that get new values, all others stay."""
+    """Columns that get new values, all others stay. `by`: the plugin they are from, if one."""
 
     columns: Mapping[str, Column]
+    by: str | None = None
 
     def apply(self, frame: DataFrame) -> DataFrame:
         return frame.withColumns(dict(self.columns))
@@ -48,9 +49,10 @@ class Select:
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """Rows that go on."""
+    """Rows that go on. `by`: the plugin that says which."""
 
     condition: Column
+    by: str
 
     def apply(self, frame: DataFrame) -> DataFrame:
         return frame.filter(self.condition)
@@ -139,6 +141,9 @@ class Guard:
             column = F.col(HOLDS)
         return ~column if self.negate else column
 
+    def __str__(self) -> str:
+        return f"predicates.{self.alias} ({self.predicate.class_name()})"
+
 
 @dataclass(frozen=True, slots=True)
 class Stage:
@@ -180,8 +185,8 @@ class Stage:
         holds = self.guard.column(before)
         if len(ways) == 1 and ways[0].schemas == path.schemas:
             return (path.then(*ways[0].steps(holds)),)
-        guarded = path.then(Keep(holds))
-        return (*(way.after(guarded) for way in ways), path.then(Keep(~holds)))
+        guarded, others = Keep(holds, str(self.guard)), Keep(~holds, str(self.guard))
+        return (*(way.after(path.then(guarded)) for way in ways), path.then(others))
 
     def _ways(self, before: Envelope, path: Path, *, strict: bool) -> list[_Way]:
         try:
@@ -253,6 +258,7 @@ class Stage:
             if column(after) is not column(before)
         } | dict(members)
         steps: list[Step] = []
+        by = f"transforms.{self.alias} ({self.transformation.class_name()})"
         fault = F.col("fault")
         if after.fault is not before.fault:
             found = fault_of(STAGE_NAME, self.transformation.class_name(), after.fault)
@@ -260,9 +266,9 @@ class Stage:
             changes["fault"] = fault
         if after.keep is not None:
             # What is wrong with a row must be told, so a faulty row is never dropped.
-            steps.append(Keep(only(after.keep, F.lit(True)) | fault.isNotNull()))
+            steps.append(Keep(only(after.keep, F.lit(True)) | fault.isNotNull(), by))
         if changes:
-            steps.append(Select(changes))
+            steps.append(Select(changes, by))
         return steps
 
     def __str__(self) -> str:

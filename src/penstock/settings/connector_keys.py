@@ -24,6 +24,7 @@ from penstock.config import (
     one_of_ignoring_case,
     optional,
 )
+from penstock.settings.retries import DEFAULT_LONGEST_DELAY_MS, DEFAULT_TIMEOUT_MS
 
 COMMON: Final = "Common"
 _TRANSFORMS, _PREDICATES, _ERRORS = "Transforms", "Predicates", "Error Handling"
@@ -209,7 +210,7 @@ class CommonKeys(Config):
     )
     errors_retry_timeout: int = key(
         Type.LONG,
-        default=0,
+        default=DEFAULT_TIMEOUT_MS,
         importance=_MEDIUM,
         doc="How many milliseconds a failed step is repeated; 0: not at all, -1: without end.",
         group=_ERRORS,
@@ -218,7 +219,7 @@ class CommonKeys(Config):
     )
     errors_retry_delay_max_ms: int = key(
         Type.LONG,
-        default=60_000,
+        default=DEFAULT_LONGEST_DELAY_MS,
         importance=_MEDIUM,
         doc="The longest wait between two attempts.",
         group=_ERRORS,

@@ -11,9 +11,8 @@ from typing import Final
 from penstock.config.values import Type, parse_value
 
 FIRST_DELAY_SECONDS: Final = 0.3
-_TIMEOUT: Final = "errors.retry.timeout"
-_LONGEST: Final = "errors.retry.delay.max.ms"
-_DEFAULTS: Final = {_TIMEOUT: "0", _LONGEST: "60000"}
+DEFAULT_TIMEOUT_MS: Final = 0
+DEFAULT_LONGEST_DELAY_MS: Final = 60_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +28,13 @@ class Retries:
     def of(cls, config: Mapping[str, str]) -> Retries:
         """Those of a connector's configuration."""
 
-        def number(key: str) -> int:
-            return int(parse_value(key, config.get(key, _DEFAULTS[key]), Type.LONG))
+        def number(key: str, default: int) -> int:
+            return int(parse_value(key, config.get(key, str(default)), Type.LONG))
 
-        return cls(number(_TIMEOUT), number(_LONGEST))
+        return cls(
+            number("errors.retry.timeout", DEFAULT_TIMEOUT_MS),
+            number("errors.retry.delay.max.ms", DEFAULT_LONGEST_DELAY_MS),
+        )
 
     def left(self, seconds: float) -> float:
         """The time that is left after so many seconds."""

@@ -16,7 +16,6 @@ from penstock.transforms.requirements import (
     is_map,
     not_a_struct,
     require_map_or_null,
-    variant_map,
 )
 from penstock.transforms.structs import copied_schema, field_value, struct_of
 
@@ -83,11 +82,12 @@ class Flatten(ColumnTransformation):
         from pyspark.sql import functions as F
 
         from penstock.columns.let import let
+        from penstock.columns.opened import all_members
 
         envelope = require_map_or_null(envelope, part, _PURPOSE)
         entries = F.aggregate(
             F.sequence(F.lit(1), _most_levels(part)),
-            F.map_entries(variant_map(part)),
+            F.map_entries(all_members(part)),
             lambda found, _: F.when(F.exists(found, _is_nested), self._opened(found)).otherwise(
                 found
             ),
@@ -112,12 +112,14 @@ class Flatten(ColumnTransformation):
     def _inside(self, outer: Column) -> Column:
         from pyspark.sql import functions as F
 
+        from penstock.columns.opened import all_members
+
         prefix = outer.getField("key")
         before = F.when(prefix == "", prefix).otherwise(
             F.concat(prefix, F.lit(self.config.delimiter))
         )
         return F.transform(
-            F.map_entries(variant_map(Part(outer.getField("value"), None))),
+            F.map_entries(all_members(Part(outer.getField("value"), None))),
             lambda entry: F.struct(
                 F.concat(before, entry.getField("key")).alias("key"),
                 entry.getField("value").alias("value"),

@@ -64,17 +64,9 @@ def not_a_struct(schema: Schema, purpose: str) -> str | None:
 
 def is_map(part: Part) -> Column:
     """Whether data without a schema is a map; false for null."""
-    from pyspark.sql import functions as F
+    from penstock.columns.opened import has_members
 
-    # Reads the first byte only, while a map has to be built for a look at its type.
-    return F.try_variant_get(part.column, "$", "struct<>").isNotNull()
-
-
-def variant_map(part: Part) -> Column:
-    """Data without a schema as map<string, variant>; null where it is none."""
-    from penstock.columns.opened import all_members
-
-    return all_members(part)
+    return has_members(part.column)
 
 
 def variant_kind(value: Column) -> Column:

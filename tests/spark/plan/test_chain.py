@@ -51,13 +51,22 @@ class Never(ColumnTransformation):
         raise DataError("no row of this schema")
 
 
+class Elsewhere(ColumnTransformation):
+    """Speaks of a column that is not there."""
+
+    def columns(self, envelope: Envelope) -> Envelope:
+        return envelope.replace(topic=F.col("elsewhere"))
+
+
 class Five(ColumnTransformation):
     def columns(self, envelope: Envelope) -> Any:
         return 5
 
 
 def load(name: str, kind: PluginKind) -> type[Plugin]:
-    own: dict[str, type[Plugin]] = {"DropEven": DropEven, "Never": Never, "Five": Five}
+    own: dict[str, type[Plugin]] = {
+        each.__name__: each for each in (DropEven, Never, Elsewhere, Five)
+    }
     return own[name] if name in own else Plugins().load_named(name, kind)
 
 
@@ -244,3 +253,15 @@ def test_topics_without_a_job(spark: SparkSession) -> None:
     }
     by_value = chain(ROUTER, tombstone, transforms="r").compile(None, VALUE)
     assert output_topics(spark, by_value, ["x-raw"]) is None
+
+
+def test_a_column_that_is_not_there_is_told_with_the_transformation(spark: SparkSession) -> None:
+    made = chain({"transforms.e.type": "Elsewhere"}, transforms="e")
+    with pytest.raises(PluginError) as refused:
+        run(made, frame(spark, [("t", 1)]))
+    told = str(refused.value)
+    assert told.startswith("transforms.e (tests.spark.plan.test_chain.Elsewhere) gave a column")
+    assert "`elsewhere`" in told
+    # The whole plan, which Spark tells too, would be all that is seen of it.
+    assert "Project [" not in told
+    assert refused.value.__cause__ is None
