@@ -139,11 +139,17 @@ def test_waiting_costs_next_to_nothing(unique: Unique, open_book: Callable[..., 
     for _ in range(3):
         open_book(unique("log")).log.start(soon())
     time.sleep(0.5)  # what start left behind is not idling
+    # Threads of other tests may still be ending in this process: the quietest time counts. What
+    # waits by asking again and again is never quiet.
+    assert min(_busy(seconds=1) for _ in range(5)) < 0.03
+
+
+def _busy(seconds: float) -> float:
+    """How much of a core this process takes."""
     before, start = os.times(), time.monotonic()
-    time.sleep(3)
+    time.sleep(seconds)
     after, elapsed = os.times(), time.monotonic() - start
-    busy = (after.user + after.system - before.user - before.system) / elapsed
-    assert busy < 0.03
+    return (after.user + after.system - before.user - before.system) / elapsed
 
 
 def test_a_broker_that_goes_away_and_comes_back(tmp_path: Path) -> None:
