@@ -259,6 +259,8 @@ class Stage:
         } | dict(members)
         steps: list[Step] = []
         by = f"transforms.{self.alias} ({self.transformation.class_name()})"
+        if holds is not None:
+            by = f"{by} with {self.guard}"
         fault = F.col("fault")
         if after.fault is not before.fault:
             found = fault_of(STAGE_NAME, self.transformation.class_name(), after.fault)

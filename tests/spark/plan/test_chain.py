@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pyspark.sql import functions as F
 
-from penstock.api import ColumnTransformation, Envelope, Plugin, PluginKind, Side
+from penstock.api import ColumnPredicate, ColumnTransformation, Envelope, Plugin, PluginKind, Side
 from penstock.config import Config
 from penstock.data.schema import Field, Schema, SchemaType, struct_schema
 from penstock.errors import ConfigError, DataError, PluginError
@@ -17,7 +17,7 @@ from penstock.plan.topics import output_topics
 from penstock.plugins import Plugins
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 NUMBER = Schema(SchemaType.INT32)
 VALUE = struct_schema(Field("a", NUMBER), Field("b", NUMBER), name="row")
@@ -58,6 +58,13 @@ class Elsewhere(ColumnTransformation):
         return envelope.replace(topic=F.col("elsewhere"))
 
 
+class NotThere(ColumnPredicate):
+    """Asks for a column that is not there."""
+
+    def column(self, envelope: Envelope) -> Column:
+        return F.col("elsewhere") == envelope.topic
+
+
 class Five(ColumnTransformation):
     def columns(self, envelope: Envelope) -> Any:
         return 5
@@ -65,7 +72,7 @@ class Five(ColumnTransformation):
 
 def load(name: str, kind: PluginKind) -> type[Plugin]:
     own: dict[str, type[Plugin]] = {
-        each.__name__: each for each in (DropEven, Never, Elsewhere, Five)
+        each.__name__: each for each in (DropEven, Never, Elsewhere, NotThere, Five)
     }
     return own[name] if name in own else Plugins().load_named(name, kind)
 
@@ -265,3 +272,18 @@ def test_a_column_that_is_not_there_is_told_with_the_transformation(spark: Spark
     # The whole plan, which Spark tells too, would be all that is seen of it.
     assert "Project [" not in told
     assert refused.value.__cause__ is None
+
+
+@pytest.mark.parametrize("stage", ["r", "i"])
+def test_a_column_that_is_not_there_is_told_with_the_predicate(
+    spark: SparkSession, stage: str
+) -> None:
+    """Whether the stage keeps the schema, so that rows change where it holds, or splits them."""
+    guard = {
+        f"transforms.{stage}.predicate": "n",
+        "predicates": "n",
+        "predicates.n.type": "NotThere",
+    }
+    made = chain(ROUTER, INSERT, guard, transforms=stage)
+    with pytest.raises(PluginError, match=r"predicates\.n \(tests\.\S+NotThere\) gave a column"):
+        run(made, frame(spark, [("t", 1)]))
