@@ -91,6 +91,15 @@ class EmbeddedKafka(Server):
         Raises:
             SetupError: a port is taken, or the node did not come up; the text has its log's end.
         """
+        self.begin()
+        self.wait()
+
+    def begin(self) -> None:
+        """Start the node's process; whoever needs the node calls wait() first.
+
+        Raises:
+            SetupError: a port is taken, or the node can't be started with these properties.
+        """
         if self.running:
             return
         self._check_ports()
@@ -99,8 +108,15 @@ class EmbeddedKafka(Server):
         self._turn_log()
         if not self._meta.exists():
             self._format()
-        node = Child("Kafka", self._command(), log=self.log)
-        self.launch(node, self._serves, _START_SECONDS, "it served a request")
+        self._child = Child("Kafka", self._command(), log=self.log)
+
+    def wait(self) -> None:
+        """Return once the node serves requests; end it if it does not come up.
+
+        Raises:
+            SetupError: it did not come up; the text has its log's end.
+        """
+        self.await_child(self._serves, _START_SECONDS, "it served a request")
 
     def restart(self) -> None:
         """Stop, and start with the same data and ports."""
