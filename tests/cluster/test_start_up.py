@@ -15,10 +15,8 @@ import pytest
 from penstock.errors import SetupError
 from penstock.process import Child
 from penstock.testing.connect import distributed_properties
-from penstock.testing.waiting import eventually
+from penstock.testing.waiting import eventually, patient
 from penstock.testing.worker import PenstockWorker
-
-pytestmark = pytest.mark.timeout(240)
 
 
 def run(tmp_path: Path, properties: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
@@ -29,7 +27,7 @@ def run(tmp_path: Path, properties: Mapping[str, str]) -> subprocess.CompletedPr
         [sys.executable, "-m", "penstock", "distributed", str(file)],
         capture_output=True,
         text=True,
-        timeout=90,
+        timeout=patient(),
         check=False,
     )
 
@@ -95,7 +93,7 @@ def test_without_a_broker_the_worker_waits_and_says_so(tmp_path: Path) -> None:
     file = worker.directory / "worker.properties"
     file.write_text("".join(f"{key}={value}\n" for key, value in worker.properties.items()))
     with Child("worker", worker.command([str(file)]), log=worker.log, env=os.environ) as child:
-        child.wait_until(lambda: _health(worker.url) is not None, 60, "it answered")
+        child.wait_until(lambda: _health(worker.url) is not None, patient(), "it answered")
         health = eventually(lambda: _health(worker.url), bool)
         assert health is not None
         assert health.status_code == httpx.codes.SERVICE_UNAVAILABLE
@@ -111,6 +109,6 @@ def test_without_a_broker_the_worker_waits_and_says_so(tmp_path: Path) -> None:
 
 def _health(url: str) -> httpx.Response | None:
     try:
-        return httpx.get(f"{url}/health", timeout=30)
+        return httpx.get(f"{url}/health", timeout=patient())
     except httpx.HTTPError:
         return None
