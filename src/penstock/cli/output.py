@@ -13,6 +13,13 @@ def say(text: str) -> None:
     out.print(text, markup=False)
 
 
+def warn(text: str) -> None:
+    """Something to look at that is no error; on standard error, without passwords of addresses."""
+    from penstock.config.redaction import without_passwords
+
+    err.print(f"penstock: {without_passwords(text)}", style="yellow", markup=False)
+
+
 def complain(text: str) -> None:
     """An error, on standard error, after the program's name; without passwords of addresses."""
     from penstock.config.redaction import without_passwords

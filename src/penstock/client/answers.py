@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
+from penstock.config.unknown import unknown_keys
 from penstock.wire.models import (
     ConnectorInfo,
     ConnectorOffsets,
@@ -22,6 +23,8 @@ from penstock.wire.models import (
 )
 
 T = TypeVar("T")
+
+CLASS: Final = "connector.class"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,14 @@ class Validation:
         """The messages of each wrong key."""
         return {key.name: key.errors for key in self.keys if key.errors}
 
+    def unknown(self, config: Collection[str]) -> dict[str, str]:
+        """What to tell of the keys of a config that no plugin declares."""
+        declared = {key.name for key in self.keys if key.definition}
+        # Every worker declares this one: an answer without it tells nothing of keys.
+        if CLASS not in declared:
+            return {}
+        return unknown_keys(config, declared, complete=not self.errors)
+
 
 def server_info(found: Mapping[str, Any]) -> ServerInfo:
     """GET /."""
@@ -121,6 +132,7 @@ def state_info(found: Mapping[str, Any]) -> StateInfo:
         found.get("trace"),
         found.get("id"),
         found.get("figures"),
+        tuple(found.get("notes") or ()),
     )
 
 

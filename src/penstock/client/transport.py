@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 import httpx
 
 from penstock.clock import Clock, Deadline, SystemClock
+from penstock.config.unknown import in_plain_words
 from penstock.errors import (
     BadRequestError,
     ConflictError,
@@ -221,7 +222,8 @@ def _message(answer: httpx.Response) -> str:
         document = answer.json()
     except ValueError:
         return ""
-    return str(document.get("message") or "") if isinstance(document, dict) else ""
+    message = str(document.get("message") or "") if isinstance(document, dict) else ""
+    return in_plain_words(message)
 
 
 def may_pass(error: PenstockError) -> bool:

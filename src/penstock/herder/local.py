@@ -100,7 +100,9 @@ class LocalHerder:
         self._secrets = secrets = Secrets(plugins)
         self._thread = CommandThread(clock)
         self._lanes = Lanes()
-        self._views = Views(stores.configs, stores.statuses, plugins, secrets)
+        self._views = Views(
+            stores.configs, stores.statuses, plugins, secrets, validation.unknown_keys
+        )
         records = Records(stores.statuses, identity, clock, worker.connector_version)
         self._conductor = Conductor(
             thread=self._thread,

@@ -104,12 +104,20 @@ class PluginKeys:
 
     def transforms(self, props: ConfigMap) -> list[type[Plugin]]:
         """The classes of the transformations that exist."""
-        listed = parse_value("transforms", props.get("transforms"), Type.LIST) or []
-        infos = [
-            self.info(props.get(f"transforms.{alias}.type"), PluginKind.TRANSFORMATION)
-            for alias in listed
-        ]
+        infos = self._aliased_infos(props, "transforms", PluginKind.TRANSFORMATION)
         return [self.plugins.load(info) for info in infos if info is not None]
+
+    def has_all_transforms(self, props: ConfigMap) -> bool:
+        """Whether all transformations and predicates that a config lists are there."""
+        transforms = self._aliased_infos(props, "transforms", PluginKind.TRANSFORMATION)
+        predicates = self._aliased_infos(props, "predicates", PluginKind.PREDICATE)
+        return None not in (*transforms, *predicates)
+
+    def _aliased_infos(
+        self, props: ConfigMap, listed: str, kind: PluginKind
+    ) -> list[PluginInfo | None]:
+        aliases = parse_value(listed, props.get(listed), Type.LIST) or []
+        return [self.info(props.get(f"{listed}.{alias}.type"), kind) for alias in aliases]
 
     def converter(self, props: ConfigMap, key: str, default: str | None) -> ConverterChoice:
         kind = CONVERTERS[key]

@@ -10,9 +10,17 @@ from penstock.api.connector import Connector, SourceConnector
 from penstock.api.plugin import PluginKind
 from penstock.config import ConfigDef, ConfigKey, ConfigValue
 from penstock.config.providers import Resolver
+from penstock.config.unknown import unknown_keys
 from penstock.config.values import java_text
 from penstock.data.hash_order import hash_order
-from penstock.errors import BadRequestError, ConfigError, NotFoundError, PluginError
+from penstock.errors import (
+    BadRequestError,
+    ConfigError,
+    NotFoundError,
+    PenstockError,
+    PluginError,
+)
+from penstock.herder.client_keys import CLIENTS
 from penstock.herder.infos import ConfigInfo, ConfigInfos, groups_of, key_json, of_values
 from penstock.herder.overrides import override_infos
 from penstock.herder.plugin_keys import CONVERTERS, ConfigMap, PluginKeys
@@ -73,9 +81,10 @@ class Validation:
         problem = mismatch(info.name, props.get(_VERSION), self._keys.versions(info.name))
         if problem:
             return self._wrong_version(props, info, problem)
-        return _Check(
-            self._keys, self._settings, props, info, self._policy, self._chain_problems
-        ).run()
+        return self._check(props, info).run()
+
+    def _check(self, props: ConfigMap, info: PluginInfo) -> _Check:
+        return _Check(self._keys, self._settings, props, info, self._policy, self._chain_problems)
 
     def check(self, config: ConfigMap) -> None:
         """Return if the config may be used.
@@ -88,6 +97,13 @@ class Validation:
         message = infos.message()
         if message is not None:
             raise ConfigError(message, infos.errors_by_key())
+
+    def unknown_keys(self, config: ConfigMap) -> list[str]:
+        """What to tell of keys that no plugin declares; nothing where a plugin is not there."""
+        try:
+            return list(self._check(config, self._connector(config)).unknown_keys().values())
+        except PenstockError:
+            return []
 
     def answer(self, plugin: str, config: ConfigMap) -> dict[str, Any]:
         """The body of PUT /connector-plugins/{plugin}/config/validate; raises as validate()."""
@@ -166,6 +182,23 @@ class _Check:
         extra = [*override_infos(self.props, self.info.kind, self.policy), *converters]
         groups = dict.fromkeys([*definition.groups, *own.groups, *groups_of(extra)])
         return ConfigInfos(self.props[_CLASS] or "", list(groups), [*merged, *extra])
+
+    def unknown_keys(self) -> dict[str, str]:
+        own = self._new_connector().Config.definition()
+        declared = {*self._framework().keys, *own.keys}
+        for client, definition in CLIENTS.items():
+            declared |= {f"{client}.override.{name}" for name in definition.keys}
+        converters = [self._converter_keys(key) for key in CONVERTERS if self.props.get(key)]
+        for found in converters:
+            declared |= found or set()
+        complete = None not in converters and self.keys.has_all_transforms(self.props)
+        return unknown_keys(self.props, declared, complete=complete)
+
+    def _converter_keys(self, key: str) -> set[str] | None:
+        info = self.keys.info(self.props[key], CONVERTERS[key])
+        if info is None:
+            return None
+        return {f"{key}.{name}" for name in self.keys.definition(info).keys}
 
     def _framework(self) -> ConfigDef:
         defaults = {

@@ -5,7 +5,8 @@ They read snapshots, so they may be asked on any thread and wait for nobody.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 
 from penstock.data.record import TaskId
 from penstock.errors import NotFoundError
@@ -28,12 +29,20 @@ class Views:
     """What the stores know, without passwords."""
 
     def __init__(
-        self, configs: ConfigStore, statuses: StatusStore, plugins: Plugins, secrets: Secrets
+        self,
+        configs: ConfigStore,
+        statuses: StatusStore,
+        plugins: Plugins,
+        secrets: Secrets,
+        notes_of: Callable[[Mapping[str, str]], Sequence[str]] = lambda config: (),  # noqa: ARG005
     ) -> None:
+        """`notes_of`: what a connector's user should know of its config."""
         self._configs = configs
         self._statuses = statuses
         self._plugins = plugins
         self._secrets = secrets
+        self._notes_of = notes_of
+        self._noted: dict[str, tuple[Mapping[str, str], int, Sequence[str]]] = {}
 
     def names(self) -> list[str]:
         connectors = self._configs.snapshot().connectors
@@ -111,14 +120,22 @@ class Views:
         connector: Status,
         tasks: Mapping[TaskId, Status],
     ) -> ConnectorStatus:
-        config = entry.config if entry is not None else None
+        config = (entry.config if entry is not None else None) or {}
         ordered = sorted(tasks.items(), key=lambda item: item[0].number)
         return ConnectorStatus(
             name,
-            shown_state(connector),
+            replace(shown_state(connector), notes=self._notes(name, config)),
             [shown_state(status, task.number) for task, status in ordered],
-            self.type_of(config or {}),
+            self.type_of(config),
         )
+
+    def _notes(self, name: str, config: Mapping[str, str]) -> Sequence[str]:
+        """Found anew only when the config or the plugins have changed: statuses are asked often."""
+        generation = self._plugins.generation
+        noted = self._noted.get(name)
+        if noted is None or noted[:2] != (config, generation):
+            noted = self._noted[name] = (config, generation, self._notes_of(config))
+        return noted[2]
 
     def task_status(self, task: TaskId) -> StateInfo:
         found = self._statuses.task(task)

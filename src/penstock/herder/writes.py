@@ -18,6 +18,7 @@ from penstock.herder.records import Records
 from penstock.herder.restarts import restart_plan
 from penstock.herder.secrets import Secrets
 from penstock.herder.views import Views
+from penstock.logs import Scope, logged_as
 from penstock.storage.ports import ConfigStore, ConnectorEntry, RestartRequest, StatusStore
 from penstock.wire.models import ConnectorInfo, ConnectorStatus, Created, named_config
 from penstock.worker_port import State, TargetState
@@ -40,6 +41,10 @@ class Validation(Protocol):
 
     def definitions(self, name: str, version: str | None = None) -> list[dict[str, Any]]:
         """The keys of a plugin."""
+        ...
+
+    def unknown_keys(self, config: ConfigMap) -> list[str]:
+        """What to tell of keys that no plugin declares."""
         ...
 
 
@@ -134,7 +139,14 @@ class Writes:
         )
         if any(value is None for value in config.values()):
             raise BadRequestError("Null value can not be supplied as the configuration value.")
+        self._warn_of_unknown_keys(config)
         return {key: value for key, value in config.items() if value is not None}
+
+    def _warn_of_unknown_keys(self, config: ConfigMap) -> None:
+        name = config.get("name") or ""
+        with logged_as(Scope(name)):
+            for told in self._validation.unknown_keys(config):
+                log.warning("Connector %s: %s", name, told)
 
     def _replace(self, name: str, config: Mapping[str, str], deadline: Deadline) -> None:
         same = self._views.stored_config(name) == config

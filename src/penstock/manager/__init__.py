@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from penstock.client import Client
-from penstock.manager.applying import Outcome, Report, Result, apply, validate
+from penstock.manager.applying import Outcome, Report, Result, apply, check, validate
 from penstock.manager.changes import DEFAULT_PROJECT, Action, Change, KeyChange, Plan, compare
 from penstock.manager.cluster import Cluster, Running, read_cluster
 from penstock.manager.connector import (
@@ -57,6 +57,7 @@ __all__ = [
     "Wanted",
     "Watch",
     "apply",
+    "check",
     "compare",
     "connectors",
     "export",

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final, TypeVar
 
@@ -60,27 +60,49 @@ class Report:
         return all(each.result is Result.DONE for each in self.outcomes)
 
 
+def check(
+    plan: Plan,
+    client: Client,
+    *,
+    parallel: int = PARALLEL,
+    strict: bool = False,
+    told: Callable[[Change], None] = lambda _: None,
+) -> Plan:
+    """The same plan, with what the cluster says of every config that would be stored.
+
+    Keys that no plugin declares are noted; with `strict` they are problems.
+    """
+    written = [each for each in plan.pending if each.action in _WRITTEN]
+    checked: dict[str, Change] = {}
+    with _pool(parallel) as pool:
+        for change, future in _completed(
+            pool, written, lambda each: _checked(client, each, strict=strict)
+        ):
+            checked[change.name] = future.result()
+            told(change)
+    return replace(plan, changes=[checked.get(each.name, each) for each in plan.changes])
+
+
 def validate(
     plan: Plan,
     client: Client,
     *,
     parallel: int = PARALLEL,
+    strict: bool = False,
     told: Callable[[Change], None] = lambda _: None,
+    noted: Callable[[Problem], None] = lambda _: None,
 ) -> None:
-    """Have the cluster check every config that would be stored.
+    """Have the cluster check every config that would be stored; `noted` gets what is no error.
 
     Raises:
         ProblemsError: with all that is wrong with all of them.
     """
-    written = [each for each in plan.pending if each.action in _WRITTEN]
-    problems: list[Problem] = []
-    with _pool(parallel) as pool:
-        for change, future in _completed(pool, written, lambda each: _wrong_with(client, each)):
-            problems += future.result()
-            told(change)
-    if problems:
-        order = {change.name: place for place, change in enumerate(written)}
-        raise ProblemsError(sorted(problems, key=lambda each: order[each.connector or ""]))
+    checked = check(plan, client, parallel=parallel, strict=strict, told=told)
+    for change in checked.pending:
+        for problem in change.unknown_keys:
+            noted(problem)
+    if checked.problems:
+        raise ProblemsError(checked.problems)
 
 
 def apply(
@@ -89,6 +111,8 @@ def apply(
     *,
     parallel: int = PARALLEL,
     fail_fast: bool = False,
+    strict: bool = False,
+    noted: Callable[[Problem], None] = lambda _: None,
     checked: Callable[[Change], None] = lambda _: None,
     told: Callable[[Outcome], None] = lambda _: None,
 ) -> Report:
@@ -100,7 +124,7 @@ def apply(
     Raises:
         ProblemsError: something is not valid; nothing was changed.
     """
-    validate(plan, client, parallel=parallel, told=checked)
+    validate(plan, client, parallel=parallel, strict=strict, told=checked, noted=noted)
     report = Report()
     if not plan.pending:
         return report
@@ -191,7 +215,7 @@ class _Maker:
             raise ConflictError("somebody has changed it since the plan was made; plan again")
 
 
-def _wrong_with(client: Client, change: Change) -> list[Problem]:
+def _checked(client: Client, change: Change, *, strict: bool) -> Change:
     config = {**change.config, NAME: change.name}
     plugin = config.get("connector.class", "")
     try:
@@ -199,7 +223,8 @@ def _wrong_with(client: Client, change: Change) -> list[Problem]:
     except SetupError:
         raise
     except PenstockError as error:
-        return [change.problem(without_passwords(str(error)), "connector.class")]
+        problem = change.problem(without_passwords(str(error)), "connector.class")
+        return replace(change, problems=(problem,))
     secrets = SecretKeys.of(plugin, found)
     problems = [
         change.problem(secrets.told(key, message, config), key)
@@ -208,7 +233,13 @@ def _wrong_with(client: Client, change: Change) -> list[Problem]:
     ]
     if found.error_count and not problems:
         problems.append(change.problem(f"the config has {found.error_count} errors"))
-    return problems
+    unknown = [
+        change.problem(message, key if strict else None, at=key)
+        for key, message in found.unknown(config).items()
+    ]
+    if strict:
+        return replace(change, problems=(*problems, *unknown))
+    return replace(change, problems=tuple(problems), unknown_keys=tuple(unknown))
 
 
 def _has_initial_state(client: Client) -> bool:

@@ -63,7 +63,8 @@ class Change:
     """What is to be done with one connector.
 
     `config` is all that will be stored for it. `state` is the state to bring it to, None if it has
-    that already or none is wanted. `note` is something its user should know.
+    that already or none is wanted. `note` is something its user should know. What the cluster says
+    of the config is in `problems` and `unknown_keys`, once it was asked.
     """
 
     name: str
@@ -75,6 +76,8 @@ class Change:
     running: Running | None = None
     adopts: bool = False
     note: str = ""
+    problems: Sequence[Problem] = ()
+    unknown_keys: Sequence[Problem] = ()
 
     @property
     def is_sink(self) -> bool:
@@ -87,11 +90,11 @@ class Change:
         origin = None if self.wanted is None else self.wanted.origin
         return "" if origin is None else f"{origin.file}:{origin.line}"
 
-    def problem(self, message: str, key: str | None = None) -> Problem:
-        """Something that is wrong with it."""
+    def problem(self, message: str, key: str | None = None, at: str | None = None) -> Problem:
+        """Something that is wrong with it, of a key, or in the line of the key `at`."""
         if self.wanted is None:
             return Problem(message, connector=self.name, key=key)
-        return self.wanted.problem(message, key)
+        return self.wanted.problem(message, key, at)
 
     def to_json(self) -> dict[str, Any]:
         """For scripts; secrets are hidden."""
@@ -104,6 +107,10 @@ class Change:
             shown["state"] = str(self.state)
         if self.adopts:
             shown["adopts"] = True
+        if self.problems:
+            shown["errors"] = [each.message for each in self.problems]
+        if self.unknown_keys:
+            shown["unknown_keys"] = [each.message for each in self.unknown_keys]
         return {**shown, "note": self.note} if self.note else shown
 
 
@@ -133,16 +140,24 @@ class Plan:
 
         return apply(self, client, **options)
 
+    @property
+    def problems(self) -> list[Problem]:
+        """What the cluster found wrong with the configs, if it was asked."""
+        return [problem for each in self.changes for problem in each.problems]
+
     def counts(self) -> Counter[Action]:
-        """How many there are of each kind."""
-        return Counter(each.action for each in self.changes)
+        """How many there are of each kind that nothing is wrong with."""
+        return Counter(each.action for each in self.changes if not each.problems)
 
     def to_json(self) -> dict[str, Any]:
         """For scripts; secrets are hidden."""
         counts = self.counts()
         return {
             "project": self.project,
-            "summary": {str(action): counts[action] for action in Action},
+            "summary": {
+                **{str(action): counts[action] for action in Action},
+                "error": sum(bool(each.problems) for each in self.changes),
+            },
             "changes": [each.to_json() for each in self.changes],
         }
 

@@ -69,11 +69,11 @@ class Connector:
         """Whether it reads topics: every sink names them, no source has these keys."""
         return reads_topics(self.config)
 
-    def problem(self, message: str, key: str | None = None) -> Problem:
-        """Something that is wrong with it, with its place."""
+    def problem(self, message: str, key: str | None = None, at: str | None = None) -> Problem:
+        """Something that is wrong with it, with its place: the line of `at`, if not of the key."""
         if self.origin is None:
             return Problem(message, connector=self.name, key=key)
-        line = self.origin.line_of(key)
+        line = self.origin.line_of(at or key)
         return Problem(message, self.origin.file, line, self.name, key)
 
 

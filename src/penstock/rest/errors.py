@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from penstock.config.unknown import in_plain_words
 from penstock.errors import (
     BadRequestError,
     ConfigError,
@@ -55,7 +56,8 @@ async def on_error(request: Request, error: Exception) -> Response:
     if not isinstance(error, PenstockError):
         log.error("%s %s failed", request.method, request.url.path, exc_info=error)
     elif status == HTTPStatus.INTERNAL_SERVER_ERROR:
-        log.warning("%s %s failed: %s", request.method, request.url.path, error)
+        told = in_plain_words(str(error))
+        log.warning("%s %s failed: %s", request.method, request.url.path, told)
     return error_response(status, str(error))
 
 

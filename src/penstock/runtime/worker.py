@@ -11,7 +11,9 @@ from penstock.api.connector import Connector, SinkConnector, SourceConnector
 from penstock.api.plugin import PluginKind
 from penstock.clock import Deadline
 from penstock.config.providers import Resolver
+from penstock.config.unknown import in_plain_words
 from penstock.data.record import TaskId
+from penstock.errors import NotFoundError
 from penstock.plugins import CONNECTORS, Plugins
 from penstock.pyspark_import import import_pyspark
 from penstock.runtime.connector_host import ConnectorHost, completed_task_configs
@@ -212,7 +214,10 @@ class LocalWorker:
             return self._factory
 
     def _connector_class(self, config: Mapping[str, str]) -> type[Connector]:
-        info = self._plugins.connector(config.get("connector.class", ""))
+        try:
+            info = self._plugins.connector(config.get("connector.class", ""))
+        except NotFoundError as error:
+            raise NotFoundError(in_plain_words(str(error))) from None
         return cast("type[Connector]", self._plugins.load_named(info.name, *CONNECTORS))
 
     def _task_configs(

@@ -245,7 +245,8 @@ class TaskInfo:
 class StateInfo:
     """State of a connector or, with `id`, of a task. What there is not is left out.
 
-    `figures`: what a task wants known, such as {"skipped_numbers": 3}; Connect has no such thing.
+    `figures`: what a task wants known, such as {"skipped_numbers": 3}. `notes`: what a user should
+    know of a connector's config, such as a mistyped key. Connect has neither.
     """
 
     state: str
@@ -254,6 +255,7 @@ class StateInfo:
     trace: str | None = None
     id: int | None = None
     figures: Mapping[str, int] | None = None
+    notes: Sequence[str] = ()
 
     def to_json(self) -> Json:
         found: Json = {} if self.id is None else {"id": self.id}
@@ -262,6 +264,8 @@ class StateInfo:
             found["trace"] = self.trace
         if self.figures:
             found["figures"] = dict(self.figures)
+        if self.notes:
+            found["notes"] = list(self.notes)
         return found
 
 

@@ -12,12 +12,14 @@ from penstock.api.connector import SourceConnector
 from penstock.api.plugin import PluginKind
 from penstock.clock import SystemClock
 from penstock.config import Config, ConfigValue, Type, key
+from penstock.config.providers import Resolver
 from penstock.data.record import TaskId
 from penstock.errors import ConfigError
 from penstock.herder.infos import ConfigInfo, ConfigInfos
 from penstock.herder.local import HerderOptions, LocalHerder
 from penstock.herder.records import Identity
 from penstock.herder.reports import WorkerReports
+from penstock.herder.validation import Validation
 from penstock.plugins import BUILT_IN, PluginInfo, Plugins
 from penstock.settings import StandaloneSettings
 from penstock.storage.stores import Stores
@@ -82,6 +84,9 @@ class ScriptedValidation:
     def definitions(self, name: str, version: str | None = None) -> list[dict[str, Any]]:
         return [{"name": name, "version": version}]
 
+    def unknown_keys(self, config: Mapping[str, str | None]) -> list[str]:
+        return [f"unknown key {name}" for name in config if name.startswith("unknown.")]
+
 
 VAULT = PluginInfo(VaultSource.class_name(), PluginKind.SOURCE, "1.0", VaultSource.__module__)
 
@@ -94,18 +99,19 @@ class Bench:
     statuses: FakeStatuses = field(default_factory=FakeStatuses)
     options: HerderOptions = field(default_factory=HerderOptions)
     fatal: list[Exception] = field(default_factory=list)
+    plugins: Plugins = field(default_factory=lambda: Plugins([*BUILT_IN, VAULT]))
+    real_validation: Validation | None = None
 
     def __post_init__(self) -> None:
         reports = self.events = WorkerReports()
         self.worker = ScriptedWorker(reports)
         self.validation = ScriptedValidation()
-        plugins = Plugins([*BUILT_IN, VAULT])
         self.herder = LocalHerder(
             worker=self.worker,
             reports=reports,
             stores=Stores(self.configs, self.statuses, FakeOffsets()),
-            plugins=plugins,
-            validation=self.validation,
+            plugins=self.plugins,
+            validation=self.real_validation or self.validation,
             identity=Identity("127.0.0.1:8083"),
             cluster_id=lambda deadline: "cluster-1",
             clock=SystemClock(),
@@ -129,6 +135,11 @@ class Bench:
     def status_of(self, task: TaskId) -> str | None:
         found = self.statuses.task(task)
         return found.state if found else None
+
+
+def validating_bench() -> Bench:
+    """One whose herder checks configs as a worker does."""
+    return Bench(real_validation=Validation(Plugins([*BUILT_IN, VAULT]), SETTINGS, Resolver({})))
 
 
 @contextmanager

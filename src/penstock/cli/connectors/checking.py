@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from penstock.cli.connectors.given import Given, given_connectors
-from penstock.cli.output import complain, say
+from penstock.cli.connectors.given import Given, Strict, given_connectors
+from penstock.cli.output import complain, say, warn
 from penstock.cli.shown import Output, OutputOption, show
 from penstock.cli.target import Connect, ContextName, Target
+from penstock.errors import PenstockError, SetupError
 
 if TYPE_CHECKING:
     from penstock.client import Client
 
 app = typer.Typer(rich_markup_mode=None)
 
+_CLASS: Final = "connector.class"
 _COLUMNS: Final = ("connector", "key", "value", "default", "type", "importance", "error")
 
 
@@ -33,11 +35,14 @@ def validate(
     every: Annotated[
         bool, typer.Option("--all", help="All keys, with their values and defaults.")
     ] = False,
+    strict: Strict = False,
     connect: Connect = None,
     context: ContextName = None,
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Let a worker check connector files; nothing is created. The status is 1 if one is wrong.
+
+    Keys that no plugin declares are told; with --strict they are errors.
 
     \b
     penstock validate orders-sink.json
@@ -46,21 +51,29 @@ def validate(
     """
     connectors = given_connectors(given)
     with Target.of(connect, context).client() as client:
-        found = [row for each in connectors for row in _checked(client, each)]
+        found = [row for each in connectors for row in _checked(client, each, strict=strict)]
     wrong = [row for row in found if row["errors"]]
+    told = [row for row in found if row["errors"] or row["note"]]
     if output is not Output.TABLE:
-        show(found if every else wrong, output)
+        show(found if every else told, output)
     else:
         if every:
             show([_for_people(row) for row in found], output, _COLUMNS)
-        _tell(connectors, wrong)
+        _tell(connectors, told)
     raise typer.Exit(1 if wrong else 0)
 
 
-def _checked(client: Client, given: Given) -> Iterator[dict[str, Any]]:
+def _checked(client: Client, given: Given, *, strict: bool) -> Iterator[dict[str, Any]]:
     from penstock.manager.secrets import SecretKeys
 
-    checked = client.validate(given.plugin, given.config)
+    try:
+        checked = client.validate(given.plugin, given.config)
+    except SetupError:
+        raise
+    except PenstockError as error:
+        row = {"connector": given.name, "where": given.place(_CLASS), "key": _CLASS}
+        yield {**row, "errors": [str(error)], "note": ""}
+        return
     secrets = SecretKeys.of(given.plugin, checked)
     for key in checked.keys:
         shown = secrets.shown(key.name, key.value or "", given.config)
@@ -74,18 +87,25 @@ def _checked(client: Client, given: Given) -> Iterator[dict[str, Any]]:
             "type": definition.get("type"),
             "importance": definition.get("importance"),
             "errors": [secrets.told(key.name, error, given.config) for error in key.errors],
+            "note": "",
         }
+    for name, told in checked.unknown(given.config).items():
+        row = {"connector": given.name, "where": given.place(name), "key": name}
+        yield {**row, "errors": [told] if strict else [], "note": "" if strict else told}
 
 
 def _for_people(row: dict[str, Any]) -> dict[str, Any]:
-    return {**row, "error": "; ".join(row["errors"])}
+    return {**row, "error": "; ".join(row["errors"]) or row["note"]}
 
 
-def _tell(connectors: list[Given], wrong: list[dict[str, Any]]) -> None:
+def _tell(connectors: list[Given], told: list[dict[str, Any]]) -> None:
     for each in connectors:
-        errors = [row for row in wrong if row["connector"] == each.name]
-        if not errors:
+        rows = [row for row in told if row["connector"] == each.name]
+        if not any(row["errors"] for row in rows):
             say(f"{each.where}: {each.name}: valid")
-        for row in errors:
+        for row in rows:
+            place = f"{row['where']}: {row['connector']}"
             for error in row["errors"]:
-                complain(f"{row['where']}: {row['connector']}: {row['key']}: {error}")
+                complain(f"{place}: {row['key']}: {error}")
+            if row["note"]:
+                warn(f"{place}: {row['note']}")

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from penstock.cli.connectors.first_offsets import create_at, first_offsets
-from penstock.cli.connectors.given import Given, given_connectors
+from penstock.cli.connectors.given import Given, Strict, given_connectors
 from penstock.cli.connectors.results import Results
 from penstock.cli.shown import Output, OutputOption
 from penstock.cli.target import Connect, ContextName, Target
 from penstock.cli.waiting import Timeout, Wait, patience
-from penstock.errors import ConflictError
+from penstock.errors import ConfigError, ConflictError, PenstockError
 from penstock.wire.states import Wanted
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ def create(
             help="Where it starts: JSON as of GET /connectors/NAME/offsets. For one that is new.",
         ),
     ] = None,
+    strict: Strict = False,
     wait: Wait = False,
     timeout: Timeout = None,
     connect: Connect = None,
@@ -55,7 +56,8 @@ def create(
 ) -> None:
     """Create connectors from files, from standard input, or from a name and its settings.
 
-    Files are .json, .yaml, .properties or .py, as for `penstock plan`.
+    Files are .json, .yaml, .properties or .py, as for `penstock plan`. Keys that no plugin
+    declares are told; --strict refuses them.
 
     \b
     penstock create orders-sink.json
@@ -78,6 +80,8 @@ def create(
         told: dict[str, str] = {}
 
         def make(name: str) -> None:
+            for note in _unknown_keys(client, connectors[name], strict=strict):
+                results.note(name, note)
             told[name] = _put(client, connectors[name], wanted[name], first, new=name not in known)
 
         made = results.attempt(list(connectors), make)
@@ -92,6 +96,17 @@ def create(
             else:
                 results.ok(name, f"{told[name]}, {goals[name].value}")
     results.finish()
+
+
+def _unknown_keys(client: Client, given: Given, *, strict: bool) -> list[str]:
+    """What to tell of keys that no plugin declares; with `strict` that is an error."""
+    try:
+        unknown = client.validate(given.plugin, given.config).unknown(given.config)
+    except PenstockError:
+        return []  # what is wrong with it is told by who is to create it
+    if unknown and strict:
+        raise ConfigError("; ".join(unknown.values()))
+    return list(unknown.values())
 
 
 def _states(client: Client) -> dict[str, Wanted]:

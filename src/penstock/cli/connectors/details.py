@@ -110,6 +110,7 @@ def _lines(found: Mapping[str, Any], *, trace: bool) -> Iterator[str]:
         yield "state    unknown: no worker has told one yet"
     else:
         yield f"state    {_state(state)}"
+        yield from (f"note     {note}" for note in state.get("notes", ()))
         yield from _trace(state, whole=trace)
     for task in found["tasks"]:
         yield f"task {task['id']:<3} {_state(task)}"

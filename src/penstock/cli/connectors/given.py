@@ -7,7 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
 
 from penstock.cli.pairs import pairs
 from penstock.config.properties import parse_connector
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
     from penstock.manager import Origin
 
 STDIN: Final = "-"
+
+Strict = Annotated[
+    bool, typer.Option("--strict", help="Refuse keys that no plugin declares: most are mistyped.")
+]
 
 
 @dataclass(frozen=True, slots=True)

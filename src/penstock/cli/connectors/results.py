@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import typer
 
-from penstock.cli.output import complain, say
+from penstock.cli.output import complain, say, warn
 from penstock.cli.shown import Output, show_document
 from penstock.errors import PenstockError
 
@@ -22,10 +22,18 @@ class Results:
         self._rows: list[dict[str, Any]] = []
         self._failed = 0
         self._unchanged = 0
+        self._notes: dict[str, list[str]] = {}
+
+    def note(self, name: str, told: str) -> None:
+        """Something to look at, which stops nothing."""
+        self._notes.setdefault(name, []).append(told)
+        if self._output is Output.TABLE:
+            warn(f"{name}: {told}")
 
     def ok(self, name: str, told: str) -> None:
         """It worked."""
-        self._rows.append({"name": name, "result": told})
+        notes = {"notes": self._notes[name]} if name in self._notes else {}
+        self._rows.append({"name": name, "result": told, **notes})
         if self._output is Output.TABLE:
             say(f"{name}: {told}")
 

@@ -13,6 +13,7 @@ import typer
 
 from penstock.cli.completion import connector_names
 from penstock.cli.confirmation import confirm
+from penstock.cli.connectors.given import Strict
 from penstock.cli.output import complain, err
 from penstock.cli.shown import Output, OutputOption, show_document
 from penstock.cli.target import Connect, ContextName, Target
@@ -118,9 +119,13 @@ def plan(
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help="End with 2 if there is something to change.")
     ] = False,
+    strict: Strict = False,
+    parallel: _Parallel = 8,
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Show what `apply` would change in a cluster; nothing is changed.
+
+    The cluster checks what would be written; the status is 1 if it finds errors.
 
     \b
     penstock plan connectors/
@@ -129,13 +134,17 @@ def plan(
     """
     scope = _Scope(paths, project, prune, adopt, only or [])
     with _errors_end_with_1(), Target.of(connect, context).client() as client:
-        found = scope.plan(client)
+        from penstock.manager import check
+
+        found = check(scope.plan(client), client, parallel=parallel, strict=strict)
     if output is not Output.TABLE:
         show_document(found.to_json(), output)
     else:
         from penstock.cli.manage.shown import print_plan
 
         print_plan(found, details=details)
+    if found.problems:
+        raise typer.Exit(1)
     if exit_code and found.pending:
         raise typer.Exit(_EXIT_CHANGES)
 
@@ -167,6 +176,7 @@ def apply(
     fail_fast: Annotated[
         bool, typer.Option("--fail-fast", help="Try nothing more after the first failure.")
     ] = False,
+    strict: Strict = False,
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Do not ask before connectors are deleted.")
     ] = False,
@@ -195,6 +205,7 @@ def apply(
             wait_seconds=seconds,
             parallel=parallel,
             fail_fast=fail_fast,
+            strict=strict,
         )
     raise typer.Exit(0 if ok else 1)
 

@@ -13,7 +13,7 @@ from typing import Any
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from penstock.cli.manage.shown import done, print_plan
-from penstock.cli.output import complain, err, out, say
+from penstock.cli.output import complain, err, out, say, warn
 from penstock.client import Client
 from penstock.client.waiting import reason
 from penstock.manager import Failure, Outcome, Plan, Report, Result, Watch, apply, validate, wait
@@ -28,6 +28,7 @@ def run_plan(
     wait_seconds: float | None,
     parallel: int,
     fail_fast: bool,
+    strict: bool,
 ) -> bool:
     """Whether everything was done and, if waited for, runs."""
     if not plan.pending:
@@ -35,7 +36,14 @@ def run_plan(
     total = len(plan.pending)
     if dry_run:
         with _bar(total) as moved:
-            validate(plan, client, parallel=parallel, told=lambda _: moved("validating"))
+            validate(
+                plan,
+                client,
+                parallel=parallel,
+                strict=strict,
+                told=lambda _: moved("validating"),
+                noted=lambda problem: warn(str(problem)),
+            )
         say("Everything is valid; nothing was changed.")
         return True
     with _bar(total) as moved:
@@ -50,6 +58,8 @@ def run_plan(
             client,
             parallel=parallel,
             fail_fast=fail_fast,
+            strict=strict,
+            noted=lambda problem: warn(str(problem)),
             checked=lambda _: moved("validating"),
             told=told,
         )

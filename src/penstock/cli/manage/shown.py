@@ -32,6 +32,10 @@ def print_plan(plan: Plan, *, details: bool = False) -> None:
     """What would change, and a line that counts it."""
     for change in plan.pending:
         _print_change(change, details=details)
+        for problem in change.problems:
+            out.print(f"    error: {problem}", style="red", markup=False)
+        for unknown in change.unknown_keys:
+            out.print(f"    {unknown}", style="yellow", markup=False)
     for line in _notes(plan):
         out.print(line, style="dim", markup=False)
     out.print(summary(plan), style="bold", markup=False)
@@ -43,6 +47,9 @@ def summary(plan: Plan) -> str:
     if not plan.pending:
         return f"Nothing to change: {counts[Action.UNCHANGED]} connectors are as wanted."
     parts = [f"{counts[action]} to {action}" for action in _SIGNS if counts[action]]
+    wrong = sum(bool(each.problems) for each in plan.changes)
+    if wrong:
+        parts.append(f"{wrong} with errors")
     return f"Plan: {', '.join(parts)}, {counts[Action.UNCHANGED]} unchanged."
 
 
