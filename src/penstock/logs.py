@@ -7,6 +7,7 @@ as those of Kafka Connect do, and a bounded number of them is kept for the REST 
 from __future__ import annotations
 
 import logging
+import re
 import threading
 import traceback
 from collections import OrderedDict, deque
@@ -20,6 +21,7 @@ from typing import Final
 from penstock.clock import Clock, SystemClock
 from penstock.config.redaction import without_passwords
 from penstock.data.record import TaskId
+from penstock.errors import ConfigError, DataError, NotFoundError, PenstockError, PluginError
 from penstock.wire.models import LogLine, LogPage
 
 LEVELS: Final = {
@@ -34,6 +36,33 @@ LEVELS: Final = {
 }
 
 _LONGEST: Final = 16_384
+_LONGEST_REASON: Final = 600
+#: Where long texts of Spark have the reason: in the last cause, behind what py4j says first, or in
+#: the last line of a Python worker's traceback.
+_REASONS_IN_TRACES: Final = (
+    re.compile(r"^Caused by: (?:[\w$]+\.)*(.+)$", re.MULTILINE),
+    re.compile(r"^: (?:[\w$]+\.)*(.+)$", re.MULTILINE),
+    re.compile(r"^Traceback [^\n]*\n(?:[ \t][^\n]*\n)+(\S[^\n]*)", re.MULTILINE),
+)
+_REMEDIES: Final = (
+    (ConfigError, "What to do: change the config (penstock patch); that starts it again."),
+    (
+        DataError,
+        "What to do: mend what made the record, or let the task pass over such records"
+        " (errors.tolerance=all, with errors.deadletterqueue.topic.name to keep them); then restart"
+        " it (penstock restart --failed).",
+    ),
+    (
+        (PluginError, NotFoundError),
+        "What to do: mend or install the plugin, then restart what failed (penstock restart"
+        " --failed).",
+    ),
+    (
+        BaseException,
+        "What to do: remove the cause, then restart what failed (penstock restart --failed); where"
+        " it was raised is below.",
+    ),
+)
 _TOTAL_BYTES: Final = 64 * 1024 * 1024
 
 
@@ -86,8 +115,33 @@ class RedactingFormatter(logging.Formatter):
 
 
 def trace_of(error: BaseException) -> str:
-    """An error with its causes, for a state; passwords of addresses are hidden."""
-    return without_passwords("".join(traceback.format_exception(error)))
+    """An error for a state: the reason, what to do, and where it was raised, with its causes.
+
+    Passwords of addresses are hidden.
+    """
+    where = "".join(traceback.format_exception(error))
+    return without_passwords(f"{reason_of(error)}\n{_what_to_do(error)}\n\n{where}")
+
+
+def reason_of(error: BaseException) -> str:
+    """Why something failed, in one line."""
+    text = str(error)
+    if isinstance(error, PenstockError) and text:
+        return _one_line(text)
+    for pattern in _REASONS_IN_TRACES:
+        found = pattern.findall(text)
+        if found:
+            return _one_line(found[-1])
+    return _one_line(f"{type(error).__name__}: {text}".removesuffix(": "))
+
+
+def _what_to_do(error: BaseException) -> str:
+    return next(told for kind, told in _REMEDIES if isinstance(error, kind))
+
+
+def _one_line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST_REASON else f"{line[: _LONGEST_REASON - 1]}…"
 
 
 @dataclass(slots=True)

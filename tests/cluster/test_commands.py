@@ -91,9 +91,28 @@ def test_up_keeps_connectors_between_runs(tmp_path: Path) -> None:
             eventually(
                 lambda: httpx.get(url, timeout=patient()).json(), lambda got: got == ["kept"]
             )
-            child.signal(signal.SIGINT)
+            if run == 0:
+                child.signal(signal.SIGINT)
+            else:
+                _refuse_a_second_kafka(tmp_path / "data", child)
+                os.kill(_kafka_below(child.pid), signal.SIGKILL)
             assert child.wait(patient())
-            assert child.exit_code == 0
+            assert child.exit_code == run
+    assert f"penstock: Kafka ended by itself; its log is {tmp_path / 'data'}" in child.tail()
+
+
+def _refuse_a_second_kafka(data: Path, holder: Child) -> None:
+    """What it would do to the first one's files ends both."""
+    command = [*PENSTOCK, "kafka", "--data-dir", str(data), "--port", str(free_port())]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=patient(), check=False)
+    assert ended.returncode != 0
+    assert f"is in use by process {holder.pid}; end that (kill {holder.pid})" in ended.stderr
+
+
+def _kafka_below(pid: int) -> int:
+    commands = {each: Path(f"/proc/{each}/cmdline").read_text() for each in descendants(pid)}
+    (found,) = [each for each, command in commands.items() if "kafka.Kafka" in command]
+    return found
 
 
 def test_up_ends_with_the_reason_when_its_kafka_can_not_start(tmp_path: Path) -> None:

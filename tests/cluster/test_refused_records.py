@@ -211,8 +211,10 @@ def test_a_refused_record_fails_the_task_unless_it_is_tolerated(
     postgresql.sql("CREATE TABLE items (id BIGINT PRIMARY KEY, name VARCHAR(6))")
     config = sink(postgresql, topic, dead)
     worker.rest.create(name, config | {"errors.tolerance": "none"})
-    assert "too long" in worker.rest.await_trace(name)
-    assert postgresql.rows("SELECT COUNT(*) FROM items") == [("0",)]
+    reason = worker.rest.await_trace(name).splitlines()[0]
+    assert "too long" in reason
+    assert f"(record {topic}-0, offset 2)" in reason
+    assert postgresql.rows("SELECT COUNT(*) FROM items") == [("2",)]
     worker.rest.configure(name, config)
     await_offset(worker, name, 4)
     assert postgresql.rows("SELECT id FROM items ORDER BY id") == [("0",), ("1",), ("3",)]

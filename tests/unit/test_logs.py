@@ -10,7 +10,16 @@ import pytest
 
 from penstock.bootstrap import set_up_logging
 from penstock.data.record import TaskId
-from penstock.logs import ConnectorLogs, Scope, ScopeFilter, level_name, logged_as
+from penstock.errors import ConfigError, DataError, PenstockError
+from penstock.logs import (
+    ConnectorLogs,
+    Scope,
+    ScopeFilter,
+    level_name,
+    logged_as,
+    reason_of,
+    trace_of,
+)
 from penstock.runtime.job_thread import JobThread
 from penstock.testing.fakes import ManualClock
 from penstock.testing.waiting import patient
@@ -204,3 +213,49 @@ def test_lines_on_the_console_have_no_passwords(monkeypatch: pytest.MonkeyPatch)
     record = log.makeRecord("x", logging.ERROR, "x", 1, "t", (), (ValueError, error, None))
     console.filter(record)
     assert "ValueError: no answer of jdbc:mysql://ann:[hidden]@db/shop" in console.format(record)
+
+
+JOB = """\
+An error occurred while calling o1.save.
+: org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 1.0 failed
+\tat org.apache.spark.scheduler.DAGScheduler.abortStage(DAGScheduler.scala:1)
+Caused by: org.apache.spark.SparkException: a task failed
+\tat org.apache.spark.executor.Executor.run(Executor.scala:1)
+Caused by: java.sql.SQLSyntaxErrorException: Unknown column 'x' in 'SELECT'
+\tat org.mariadb.jdbc.Client.execute(Client.java:1)
+\t... 3 more
+"""
+PYTHON_WORKER = """\
+
+  An exception was thrown from the Python worker. Please see the stack trace below.
+Traceback (most recent call last):
+  File "plugin.py", line 3, in apply
+    return 1 / 0
+ZeroDivisionError: division by zero
+"""
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (ConfigError("there is no\n table x"), "there is no table x"),
+        (RuntimeError(JOB), "SQLSyntaxErrorException: Unknown column 'x' in 'SELECT'"),
+        (RuntimeError(JOB.partition("Caused")[0]), "SparkException: Job aborted due to stage"),
+        (RuntimeError(PYTHON_WORKER), "ZeroDivisionError: division by zero"),
+        (ValueError("odd"), "ValueError: odd"),
+        (ValueError(), "ValueError"),
+        (PenstockError("x" * 9999), "x" * 500),
+    ],
+)
+def test_a_trace_begins_with_its_reason(error: Exception, reason: str) -> None:
+    first, remedy, gap, where, *_ = trace_of(error).splitlines()
+    assert first.startswith(reason)
+    assert len(first) <= 600
+    assert remedy.startswith("What to do: ")
+    assert (gap, reason_of(error)) == ("", first)
+    assert type(error).__name__ in where
+
+
+def test_a_trace_tells_what_to_do_about_a_record() -> None:
+    assert "errors.tolerance=all" in trace_of(DataError("no number")).splitlines()[1]
+    assert "penstock patch" in trace_of(ConfigError("no table")).splitlines()[1]

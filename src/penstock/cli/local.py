@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -48,7 +49,19 @@ def run_up(data_dir: Path, port: int, kafka_port: int, extra: Mapping[str, str])
         from penstock.bootstrap import run_distributed
 
         properties = {**local_worker_properties(kafka.bootstrap_servers, port), **extra}
-        return run_distributed(properties, await_broker=kafka.wait)
+        return run_distributed(properties, await_broker=lambda: _attend(kafka))
+
+
+def _attend(kafka: EmbeddedKafka) -> None:
+    """Wait for Kafka, then for its end, which is the end of the worker too."""
+    kafka.wait()
+    while kafka.running:
+        time.sleep(_WATCH_SECONDS)
+    raise SetupError(_ended(kafka))
+
+
+def _ended(kafka: EmbeddedKafka) -> str:
+    return f"Kafka ended by itself; its log is {kafka.log}"
 
 
 def run_kafka(data_dir: Path, port: int, heap_mb: int, extra: Mapping[str, str]) -> int:
@@ -61,6 +74,6 @@ def run_kafka(data_dir: Path, port: int, heap_mb: int, extra: Mapping[str, str])
         say(f"Kafka  {kafka.bootstrap_servers}   data and log in {kafka.data_dir}   Ctrl-C ends it")
         while not stop.wait(_WATCH_SECONDS):
             if not kafka.running:
-                complain(f"Kafka ended by itself; its log is {kafka.log}")
+                complain(_ended(kafka))
                 return 1
     return 0

@@ -137,10 +137,14 @@ def arrivals(
 
 
 def reason(trace: str | None) -> list[str]:
-    """The few lines of a trace that tell the reason: Java has them first, Python last."""
+    """The few lines of a trace that tell the reason.
+
+    Penstock and Java have them first, Python last.
+    """
     lines = (trace or "").rstrip().splitlines()
     if not lines or not lines[0].startswith("Traceback"):
-        return lines[:_SHOWN_LINES]
+        above = next((at for at, line in enumerate(lines) if not line.strip()), len(lines))
+        return lines[: min(above, _SHOWN_LINES)]
     # The last frame is indented, what was raised is not.
     at = max(place for place, line in enumerate(lines) if line.startswith((" ", "Traceback")))
     return lines[at + 1 :][:_SHOWN_LINES] or lines[-1:]

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from penstock.class_archive import ClassArchive
 from penstock.errors import SetupError
-from penstock.files import replace_file
+from penstock.files import ProcessLock, replace_file
 from penstock.jars import classpath, pyspark_jars
 from penstock.java import find_java
 from penstock.kafka.probe import describe
 from penstock.ports import free_port, is_free
-from penstock.process import Child, Server
+from penstock.process import STOP_SECONDS, Child, Server
 
 _HOST = "127.0.0.1"
 _START_SECONDS = 60.0
@@ -71,6 +71,7 @@ class EmbeddedKafka(Server):
         self._heap_mb = heap_mb
         self._java_options = tuple(java_options)
         self._extra = dict(properties or {})
+        self._lock = ProcessLock(self.data_dir / "penstock.lock")
 
     @property
     def bootstrap_servers(self) -> str:
@@ -99,17 +100,24 @@ class EmbeddedKafka(Server):
         """Start the node's process; whoever needs the node calls wait() first.
 
         Raises:
-            SetupError: a port is taken, or the node can't be started with these properties.
+            SetupError: a port is taken, another node runs on this data, or this one can't be
+                started with these properties.
         """
         if self.running:
             return
-        self._check_ports()
         self.data_dir.mkdir(parents=True, exist_ok=True)
-        self._write_files()
-        self._turn_log()
-        if not self._meta.exists():
-            self._format()
-        self._child = Child("Kafka", self._command(), log=self.log)
+        # Before anything is written: two nodes on the same files destroy each other's.
+        self._lock.acquire(f"the data directory {self.data_dir}", "choose another directory")
+        try:
+            self._check_ports()
+            self._write_files()
+            self._turn_log()
+            if not self._meta.exists():
+                self._format()
+            self._child = Child("Kafka", self._command(), log=self.log)
+        except BaseException:
+            self._lock.release()
+            raise
 
     def wait(self) -> None:
         """Return once the node serves requests; end it if it does not come up.
@@ -118,6 +126,11 @@ class EmbeddedKafka(Server):
             SetupError: it did not come up; the text has its log's end.
         """
         self.await_child(self._serves, _START_SECONDS, "it served a request")
+
+    def stop(self, seconds: float = STOP_SECONDS) -> None:
+        """Let the node shut down in order, then let others have its data."""
+        super().stop(seconds)
+        self._lock.release()
 
     def restart(self) -> None:
         """Stop, and start with the same data and ports."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from penstock.clock import Deadline
 from penstock.data.record import TopicPartition
 from penstock.errors import RefusedError, RetriableError
-from penstock.plan.faults import Fault
+from penstock.plan.faults import Fault, FaultError
 from penstock.runtime.around_refused import AroundRefused
 from penstock.runtime.handing_over import HandingOver
 from penstock.runtime.sink_plan import Run, Unreadable
@@ -44,9 +44,18 @@ class RefusedRecords:
         self._stopping = stopping
 
     def write_others(
-        self, rows: SinkRows, refused: RefusedError, unit: int | None, *, whole: bool
+        self,
+        rows: SinkRows,
+        refused: RefusedError,
+        unit: int | None,
+        *,
+        whole: bool,
+        tolerant: bool,
     ) -> dict[TopicPartition, int]:
         """Write them; up to where, of each partition, that is done.
+
+        Raises:
+            FaultError: not `tolerant`, and the first record of them is refused.
 
         Args:
             rows: what was refused.
@@ -54,7 +63,8 @@ class RefusedRecords:
             unit: the part of them that was, or None for all parts; see HandingOver.write().
             whole: it must be done with all of them, as other parts of them follow.
         """
-        search = _Search(self._connector, self._handing, self._report, self._stopping, unit)
+        make = _Search if tolerant else _SearchForFirst
+        search = make(self._connector, self._handing, self._report, self._stopping, unit)
         until = Deadline.after(MOST_SECONDS)
 
         def enough() -> bool:
@@ -141,3 +151,10 @@ class _Search:
     def _fault(self, record: KafkaRecord, error: RefusedError) -> Fault:
         place = (record.topic, record.partition, record.offset)
         return Fault(STAGE_NAME, self._connector, str(error), *place)
+
+
+class _SearchForFirst(_Search):
+    """Ends at the first record that is refused, with its name."""
+
+    def _skip(self, rows: RunRows, error: RefusedError) -> None:
+        raise FaultError(self._fault(rows.records[0], error))

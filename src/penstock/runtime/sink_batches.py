@@ -193,10 +193,10 @@ class SinkBatches:
             try:
                 self._handing.write(rows, parts, unit)
             except RefusedError as error:
-                if not self._errors.tolerant:
-                    raise
                 log.info("Task %s: looking for refused records: %s", self._id, error)
-                done = self._refused.write_others(rows, error, unit, whole=len(units) > 1)
+                done = self._refused.write_others(
+                    rows, error, unit, whole=len(units) > 1, tolerant=self._errors.tolerant
+                )
                 if len(units) == 1:
                     return done
         return ends_of(rows.ranges)

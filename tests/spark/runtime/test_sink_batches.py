@@ -16,6 +16,7 @@ from penstock.data.record import TaskId, TopicPartition
 from penstock.errors import ConfigError, RefusedError
 from penstock.kafka.clients import RawRecord
 from penstock.plan.chain import Chain
+from penstock.plan.faults import FaultError
 from penstock.plan.pipeline import Converters, SinkPipeline
 from penstock.plugins import Plugins
 from penstock.runtime.conversion_retry import ConversionRetry
@@ -201,12 +202,15 @@ def test_parts_of_several_schemas_come_once(spark: SparkSession, keeps_offsets: 
     assert sink.topic.letters == [("TASK_PUT", 6)]
 
 
-def test_without_tolerance_a_refusal_is_an_error(spark: SparkSession) -> None:
+def test_without_tolerance_a_refusal_is_an_error_that_names_the_record(
+    spark: SparkSession,
+) -> None:
     sink = Sink(spark, Target(), tolerance="none")
-    with pytest.raises(RefusedError, match="not all good"):
-        sink.write(["a", "!", "c"])
-    assert sink.target.values == []
-    assert sink.topic.letters == []
+    assert sink.write(["a", "b", "!", "c"]) == 2
+    with pytest.raises(FaultError, match=r"not all good \(record t-0, offset 0\)"):
+        sink.write(["!", "c"])
+    assert sink.target.values == ["a", "b"]
+    assert sink.topic.letters == [("TASK_PUT", 0)]
 
 
 def test_a_stop_ends_the_search_with_what_is_done(spark: SparkSession) -> None:

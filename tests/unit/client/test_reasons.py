@@ -26,6 +26,7 @@ def _python() -> str:
         ("x.BadError: no\n\tat a\n\tat b\n\tat c", ["x.BadError: no", "\tat a", "\tat b"]),
         ('Traceback (…):\n  File "a"\n    b()\nValueError: no disk\n', ["ValueError: no disk"]),
         ("Traceback (…):\n  File", ["  File"]),
+        ("no disk\nWhat to do: x.\n\nTraceback (…):\n  File", ["no disk", "What to do: x."]),
     ],
 )
 def test_the_reason(trace: str | None, lines: list[str]) -> None:

@@ -289,7 +289,7 @@ def test_a_plan_as_json() -> None:
         "project": "default",
         "summary": {
             "create": 1, "update": 0, "pause": 0, "resume": 0, "stop": 0, "delete": 0,
-            "unchanged": 0,
+            "unchanged": 0, "error": 0,
         },
         "changes": [
             {

@@ -16,6 +16,7 @@ from penstock.errors import PenstockError
 
 Row = Mapping[str, Any]
 
+_LONGEST_REASON: Final = 100
 _STYLES: Final = {"FAILED": "red", "PAUSED": "yellow", "STOPPED": "dim"}
 
 
@@ -43,7 +44,7 @@ class Listing:
 
     def for_people(self) -> list[Row]:
         """The rows with short texts in place of what scripts get."""
-        return [_for_people(row) for row in self.rows]
+        return _with_reasons([_for_people(row) for row in self.rows])
 
 
 def watch(ask: Callable[[], Listing], interval: float) -> NoReturn:
@@ -106,6 +107,17 @@ def _for_people(row: Row) -> Row:
         "tasks": f"{tasks.get('running', 0)}/{tasks['total']}{failed}",
         "class": row["class"].rpartition(".")[2],
     }
+
+
+def _with_reasons(rows: list[Row]) -> list[Row]:
+    """With a column for reasons only where something has failed."""
+    if any(row.get("reason") for row in rows):
+        return [{**row, "reason": _cut(row.get("reason", ""))} for row in rows]
+    return [{name: row[name] for name in row if name != "reason"} for row in rows]
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST_REASON else f"{text[: _LONGEST_REASON - 1]}…"
 
 
 def _style(row: Row) -> str:

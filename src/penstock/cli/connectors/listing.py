@@ -19,6 +19,7 @@ from penstock.errors import ConfigError
 
 if TYPE_CHECKING:
     from penstock.client import Client, Expanded
+    from penstock.wire.models import ConnectorStatus
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -121,7 +122,18 @@ def _connector(name: str, found: Expanded) -> Row:
         "tasks": {"total": states.total(), **{key.lower(): n for key, n in states.items()}},
         "worker": status.connector.worker_id if status else "",
         "class": found.info.config.get("connector.class", ""),
+        "reason": _reason(status) if status else "",
     }
+
+
+def _reason(status: ConnectorStatus) -> str:
+    """Why something of it failed, in one line; empty if nothing has."""
+    from penstock.client.waiting import failure, reason
+    from penstock.config.redaction import without_passwords
+
+    failed = failure(status)
+    lines = reason(failed.trace) if failed else []
+    return without_passwords(lines[0]) if lines else ""
 
 
 def _states(row: Row) -> set[str]:

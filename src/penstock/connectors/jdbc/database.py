@@ -37,6 +37,12 @@ _ISOLATION: Final = {
 # SQLSTATE classes and codes: connection, resources, the server goes down or comes up.
 _LOST: Final = ("08", "53", "57P", "HYT", "S1T", "40")
 _REFUSED: Final = ("28", "3D", "3F", "0P")
+_NETWORK: Final = {
+    "java.net.UnknownHostException": "no such host;",
+    "java.net.ConnectException": "the connection was refused: is the database running there?",
+    "java.net.NoRouteToHostException": "there is no way to this host;",
+    "java.net.SocketTimeoutException": "it did not answer in time;",
+}
 # What is wrong with a row: values that do not fit, constraints, limits, and what triggers raise.
 _WRONG_ROW: Final = ("22", "23", "44", "45", "54", "P0001")
 # The same where the state does not tell: MySQL's numbers for a value that does not fit its column,
@@ -404,9 +410,10 @@ class Database:
         cause = _sql_exception(error.java_exception)
         state = str(cause.getSQLState() or "") if cause is not None else ""
         words = str((cause or error.java_exception).getMessage() or error.java_exception.toString())
+        away = _why_away(error.java_exception)
         text = self.settings.hide(
-            f"{self.settings.place}: {' '.join(words.split())} (SQLSTATE {state or 'unknown'},"
-            f" in: {' '.join(doing.split())[:300]})"
+            f"{self.settings.place}: {away}{' '.join(words.split())}"
+            f" (SQLSTATE {state or 'unknown'}, in: {' '.join(doing.split())[:300]})"
         )
         if state.startswith(_REFUSED):
             return ConfigError(text)
@@ -431,6 +438,18 @@ def _sql_exception(error: Any) -> Any:
             return error
         error = error.getCause()
     return None
+
+
+def _why_away(error: Any) -> str:
+    """What the network says, which drivers tell in many ways or not at all; else empty."""
+    for _ in range(10):
+        if error is None:
+            return ""
+        said = _NETWORK.get(str(error.getClass().getName()))
+        if said is not None:
+            return f"{said} "
+        error = error.getCause()
+    return ""
 
 
 def row_in(words: str) -> int | None:

@@ -14,6 +14,7 @@ from penstock.connectors.jdbc.dialects import find_dialect
 from penstock.connectors.jdbc.settings import ConnectionSettings
 from penstock.connectors.jdbc.tables import TableId
 from penstock.errors import ConfigError, DataError, RetriableError
+from penstock.ports import free_port
 from penstock.testing.databases import FreshDatabase, MariaDb
 
 if TYPE_CHECKING:
@@ -110,6 +111,18 @@ def test_a_server_that_is_away_and_comes_back(spark: SparkSession, tmp_path: Pat
         server.start()
         assert database.query("SELECT 1") == [(1,)]
     database.close()
+
+
+@pytest.mark.parametrize("kind", ["mariadb", "mysql", "postgresql"])
+@pytest.mark.parametrize(
+    ("place", "told"),
+    [("no-such-host.invalid:5", "no such host"), ("127.0.0.1:{}", "the connection was refused")],
+)
+def test_why_a_database_is_away(spark: SparkSession, kind: str, place: str, told: str) -> None:
+    url = f"jdbc:{kind}://{place.format(free_port())}/x"
+    settings = ConnectionSettings(url, "root", attempts=1)
+    with pytest.raises(RetriableError, match=told):
+        Database(settings, find_dialect(settings), spark._jvm).connect()
 
 
 def test_a_missing_driver_names_the_jar(spark: SparkSession) -> None:

@@ -30,10 +30,12 @@ def test_a_table_of_connectors_with_those_that_failed_first(cluster: Cluster) ->
     cluster.create("a", "b")
     cluster.client.create("sink", {**SINK, "tasks.max": "2"})
     cluster.bench.runs("sink", 0, 1)
-    cluster.fail_task("b", "why")
+    assert "REASON" not in cluster.ok("get")
+    cluster.fail_task("b", "why\nWhat to do: that.\n\nTraceback (most recent call last):\n  x")
+    here = "127.0.0.1:8083"
     assert lines(cluster.ok("get")) == [
-        ["NAME", "TYPE", "STATE", "TASKS", "WORKER", "CLASS"],
-        ["b", "source", "RUNNING", "0/1", "(1", "failed)", "127.0.0.1:8083", "FileStreamSource"],
+        ["NAME", "TYPE", "STATE", "TASKS", "WORKER", "CLASS", "REASON"],
+        ["b", "source", "RUNNING", "0/1", "(1", "failed)", here, "FileStreamSource", "why"],
         ["a", "source", "RUNNING", "1/1", "127.0.0.1:8083", "FileStreamSource"],
         ["sink", "sink", "RUNNING", "2/2", "127.0.0.1:8083", "FileStreamSink"],
     ]
@@ -76,6 +78,7 @@ def test_for_scripts(cluster: Cluster) -> None:
         "tasks": {"total": 1, "running": 1},
         "worker": "127.0.0.1:8083",
         "class": "FileStreamSource",
+        "reason": "",
     }
     assert cluster.json("get") == [row]
     assert yaml.safe_load(cluster.ok("get", "-o", "yaml")) == [row]

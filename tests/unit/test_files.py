@@ -1,0 +1,23 @@
+"""A lock that one process at a time holds."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from penstock.errors import SetupError
+from penstock.files import ProcessLock
+
+
+def test_only_one_holds_it_and_the_other_is_told_who(tmp_path: Path) -> None:
+    first, second = (ProcessLock(tmp_path / "lock") for _ in range(2))
+    first.acquire("the data", "choose other data")
+    first.acquire("the data", "choose other data")
+    told = f"^the data is in use by process {os.getpid()}; end that .*, or choose other data$"
+    with pytest.raises(SetupError, match=told):
+        second.acquire("the data", "choose other data")
+    first.release()
+    second.acquire("the data", "choose other data")
+    second.release()
