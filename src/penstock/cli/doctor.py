@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -13,25 +15,34 @@ from urllib.parse import urlsplit
 
 from penstock.class_archive import ClassArchive
 from penstock.cli.output import out
-from penstock.errors import SetupError
+from penstock.clock import Deadline
+from penstock.config.providers import resolver
+from penstock.errors import PenstockError, SetupError
 from penstock.jars import classpath, pyspark_jars
 from penstock.java import find_java
+from penstock.kafka.clients import Admin
 from penstock.kafka.embedded import broker_archive
 from penstock.kafka.probe import describe
+from penstock.kafka.topics import CONFIGS, OFFSETS, STATUSES, check_internal_topic, internal_topic
 from penstock.plan.launch import DirectLaunch
 from penstock.plugins import BUILT_IN, Plugins
 from penstock.ports import is_free
-from penstock.settings import plugin_paths
+from penstock.rest.listeners import bind
+from penstock.settings import Mode, WorkerSettings, plugin_paths, worker_settings
 from penstock.settings.spark import DEFAULTS
 
 _PROBE_SECONDS = 5.0
+_TOPICS_SECONDS = 15.0
 _SPARK_SECONDS = 120
+_STANDALONE_KEY = "offset.storage.file.filename"
+_MASTER = "spark://"
 _ARCHIVE_KEY = "penstock.class.archive"
 _DEFAULT_LISTENERS = "http://127.0.0.1:8083"
 
 _SPARK_JOB = """
+import json, sys
 from penstock.plan.session import SparkEngine
-engine = SparkEngine({"spark.master": "local[1]"})
+engine = SparkEngine({"spark.master": "local[1]", **json.loads(sys.argv[1])})
 session = engine.session()
 assert session.range(10).count() == 10
 print(session.version)
@@ -77,18 +88,68 @@ def _findings(properties: Mapping[str, str], *, with_spark: bool) -> Iterator[Fi
     yield _tried("jars", _jars)
     yield _tried("archive", lambda: _archive(properties))
     yield _tried("plugins", lambda: _plugins(properties))
-    yield _tried("port", lambda: _port(properties))
-    yield _broker(properties)
+    yield from _worker_findings(properties)
     if with_spark:
-        yield _tried("Spark", _spark)
+        yield _tried("Spark", lambda: _spark(properties))
     else:
         yield Finding("Spark", Verdict.SKIPPED, "not tried (--no-spark)")
+
+
+def _worker_findings(properties: Mapping[str, str]) -> Iterator[Finding]:
+    """What a start with these properties does first: read them, listen, look for its topics."""
+    if not properties:
+        yield _tried("port", lambda: _port(properties))
+        yield _broker(properties)
+        return
+    try:
+        settings = _settings(properties)
+    except PenstockError as error:
+        yield Finding("settings", Verdict.WRONG, str(error))
+        yield _tried("port", lambda: _port(properties))
+        yield _broker(properties)
+        return
+    yield Finding("settings", Verdict.OK, f"for a {settings.mode} worker")
+    yield _tried("port", lambda: _listening(settings))
+    broker = _broker(properties)
+    yield broker
+    if broker.verdict is Verdict.OK and settings.mode is Mode.DISTRIBUTED:
+        yield _tried("topics", lambda: _topics(settings))
+
+
+def _settings(properties: Mapping[str, str]) -> WorkerSettings:
+    resolved = resolver(properties, os.environ).resolve(properties)
+    standalone = _STANDALONE_KEY in properties and CONFIGS.topic_key not in properties
+    mode = Mode.STANDALONE if standalone else Mode.DISTRIBUTED
+    plugins = Plugins.discover(plugin_paths(resolved))
+    return worker_settings(resolved, mode, plugins.class_name)
+
+
+def _listening(settings: WorkerSettings) -> str:
+    """Listen as a worker does, for a moment."""
+    listeners = bind(settings)
+    listeners.close()
+    return f"{listeners.advertised_port} is free for the REST API"
+
+
+def _topics(settings: WorkerSettings) -> str:
+    admin = Admin(settings.client_properties("admin"))
+    try:
+        deadline = Deadline.after(_TOPICS_SECONDS)
+        told = {True: "are there", False: "can be made"}
+        found: dict[bool, list[str]] = {}
+        for kind in (CONFIGS, OFFSETS, STATUSES):
+            topic = internal_topic(settings.props, kind)
+            there = check_internal_topic(admin, topic, deadline)
+            found.setdefault(there, []).append(topic.spec.name)
+    finally:
+        admin.close()
+    return "; ".join(f"{', '.join(names)} {told[there]}" for there, names in found.items())
 
 
 def _tried(name: str, check: Callable[[], str]) -> Finding:
     try:
         return Finding(name, Verdict.OK, check())
-    except (SetupError, OSError) as error:
+    except (PenstockError, OSError) as error:
         return Finding(name, Verdict.WRONG, str(error))
 
 
@@ -155,9 +216,17 @@ def _broker(properties: Mapping[str, str]) -> Finding:
         text = "not tried: give the worker's properties file to try its bootstrap.servers"
         return Finding("broker", Verdict.SKIPPED, text)
     if properties.get("security.protocol", "PLAINTEXT").upper() != "PLAINTEXT":
-        text = f"not tried: {servers} wants {properties['security.protocol']}; start the worker"
-        return Finding("broker", Verdict.SKIPPED, text)
+        return _tried("broker", lambda: _secured_broker(properties))
     return _tried("broker", lambda: _answering_broker(servers))
+
+
+def _secured_broker(properties: Mapping[str, str]) -> str:
+    admin = Admin(_settings(properties).client_properties("admin"))
+    try:
+        count = admin.broker_count(Deadline.after(_TOPICS_SECONDS))
+    finally:
+        admin.close()
+    return f"{properties['bootstrap.servers']} let us in and answers for {count} broker(s)"
 
 
 def _answering_broker(servers: str) -> str:
@@ -176,11 +245,13 @@ def _answering_broker(servers: str) -> str:
     )
 
 
-def _spark() -> str:
+def _spark(properties: Mapping[str, str]) -> str:
+    own = {name: text for name, text in properties.items() if name.startswith("spark.")}
+    _reach_master(own.get("spark.master", ""))
     begun = time.monotonic()
     try:
         result = subprocess.run(
-            [sys.executable, "-c", _SPARK_JOB],
+            [sys.executable, "-c", _SPARK_JOB, json.dumps(own)],
             capture_output=True,
             text=True,
             timeout=_SPARK_SECONDS,
@@ -188,10 +259,30 @@ def _spark() -> str:
         )
     except subprocess.TimeoutExpired as error:
         raise SetupError(
-            f"no job finished within {_SPARK_SECONDS} s; is the machine busy?"
+            f"no job finished within {_SPARK_SECONDS} s: is the machine busy, or has"
+            f" {own.get('spark.master', 'Spark')} no executors for us?"
         ) from error
     if result.returncode != 0:
         lines = result.stderr.strip().splitlines()
         raise SetupError(f"a small job failed: {lines[-1] if lines else 'no output'}")
     version = result.stdout.strip().splitlines()[-1]
     return f"{version} ran a job, {time.monotonic() - begun:.1f} s with its start"
+
+
+def _reach_master(master: str) -> None:
+    """Spark itself tries for more than a minute before it says that nobody is there."""
+    if not master.startswith(_MASTER):
+        return
+    failures = []
+    for server in master.removeprefix(_MASTER).split(","):
+        host, _, port = server.rpartition(":")
+        try:
+            socket.create_connection((host, int(port)), _PROBE_SECONDS).close()
+        except (OSError, ValueError) as error:
+            failures.append(f"{server} ({error})")
+        else:
+            return
+    raise SetupError(
+        f"no Spark master answers for spark.master={master}: {', '.join(failures)}. Start it, or"
+        " correct the address"
+    )

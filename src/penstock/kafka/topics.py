@@ -98,10 +98,27 @@ def ensure_internal_topic(admin: Admin, topic: InternalTopic, deadline: Deadline
     return view
 
 
-def _create(admin: Admin, topic: InternalTopic, deadline: Deadline) -> None:
+def check_internal_topic(admin: Admin, topic: InternalTopic, deadline: Deadline) -> bool:
+    """Check that the topic is fit for its use or could be made, which it is not; if it is there.
+
+    Raises:
+        ConfigError: the topic can't be used or made as the properties say.
+    """
+    view = admin.topics([topic.spec.name], deadline).get(topic.spec.name)
+    if view is None:
+        _create(admin, topic, deadline, only_check=True)
+        return False
+    _check_partitions(topic, view)
+    _check_policy(admin, topic, deadline)
+    return True
+
+
+def _create(
+    admin: Admin, topic: InternalTopic, deadline: Deadline, *, only_check: bool = False
+) -> None:
     spec = topic.spec
     try:
-        created = admin.create_topic(spec, deadline)
+        created = admin.create_topic(spec, deadline, only_check=only_check)
     except RetriableError:
         raise
     except StorageError as error:
@@ -118,7 +135,7 @@ def _create(admin: Admin, topic: InternalTopic, deadline: Deadline) -> None:
             f"can't create topic {spec.name} for {topic.kind.content}: {error}. Create it by hand "
             f"({spec.partitions} partitions, {_POLICY}={_COMPACT}), or allow this worker to"
         ) from error
-    if created:
+    if created and not only_check:
         log.info("Created topic %s for %s", spec.name, topic.kind.content)
 
 

@@ -11,6 +11,12 @@ from penstock.cli.doctor import Verdict
 from penstock.errors import SetupError
 from penstock.ports import free_port
 
+STANDALONE = {
+    "offset.storage.file.filename": "offsets",
+    "key.converter": "org.apache.kafka.connect.json.JsonConverter",
+    "value.converter": "org.apache.kafka.connect.json.JsonConverter",
+}
+
 
 @pytest.fixture
 def taken_port() -> Iterator[int]:
@@ -43,11 +49,29 @@ def test_a_dead_broker_is_named_with_advice(taken_port: int) -> None:
     assert "penstock kafka" in finding.text
 
 
-@pytest.mark.parametrize(
-    "properties", [{}, {"bootstrap.servers": "a:1", "security.protocol": "SASL_SSL"}]
-)
-def test_what_is_not_tried_says_so(properties: dict[str, str]) -> None:
-    assert doctor._broker(properties).verdict is Verdict.SKIPPED
+def test_what_is_not_tried_says_so() -> None:
+    assert doctor._broker({}).verdict is Verdict.SKIPPED
+
+
+def test_a_port_of_another_worker_is_wrong_where_one_is_to_start(taken_port: int) -> None:
+    port = {"listeners": f"http://127.0.0.1:{taken_port}"}
+    found = {each.name: each for each in doctor._worker_findings({**STANDALONE, **port})}
+    assert found["settings"].verdict is Verdict.OK
+    assert found["port"].verdict is Verdict.WRONG
+    assert f"can't listen on port {taken_port}" in found["port"].text
+
+
+def test_settings_that_no_worker_takes_are_wrong() -> None:
+    given = {**STANDALONE, "rest.extension.classes": "x", "offset.flush.interval.ms": "soon"}
+    found = {each.name: each for each in doctor._worker_findings(given)}
+    assert found["settings"].verdict is Verdict.WRONG
+    assert "offset.flush.interval.ms" in found["settings"].text
+
+
+def test_a_dead_master_is_named_at_once() -> None:
+    master = f"spark://127.0.0.1:{free_port()}"
+    with pytest.raises(SetupError, match=f"no Spark master answers for spark.master={master}"):
+        doctor._spark({"spark.master": master})
 
 
 def test_the_exit_status_counts_what_is_wrong(
@@ -58,7 +82,8 @@ def test_the_exit_status_counts_what_is_wrong(
 
     monkeypatch.setattr(doctor, "_java", no_java)
     monkeypatch.setattr(doctor, "_jars", lambda: "28")
-    assert doctor.examine({"listeners": f"http://127.0.0.1:{free_port()}"}, with_spark=False) == 1
+    given = {**STANDALONE, "listeners": f"http://127.0.0.1:{free_port()}"}
+    assert doctor.examine(given, with_spark=False) == 1
     printed = capsys.readouterr().out
     assert "WRONG  Java     no Java; install one" in printed
     assert "1 to fix." in printed

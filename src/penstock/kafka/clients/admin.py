@@ -103,8 +103,13 @@ class Admin(TopicDetails, GroupDetails):
         settings = found.get("topic", {}).get(name, {})
         return {key: entry["value"] for key, entry in settings.items()}
 
-    def create_topic(self, spec: TopicSpec, deadline: Deadline) -> bool:
-        """Create it and wait until it can be used; False if it existed already."""
+    def create_topic(
+        self, spec: TopicSpec, deadline: Deadline, *, only_check: bool = False
+    ) -> bool:
+        """Create it and wait until it can be used; False if it existed already.
+
+        With `only_check` the brokers say whether they would create it, and do not.
+        """
         step = f"creating topic {spec.name}"
         wanted = {
             spec.name: {
@@ -114,13 +119,18 @@ class Admin(TopicDetails, GroupDetails):
             }
         }
         answer = self.do(
-            deadline, step, lambda client: client.create_topics(wanted, raise_errors=False)
+            deadline,
+            step,
+            lambda client: client.create_topics(
+                wanted, validate_only=only_check, raise_errors=False
+            ),
         )
         code, message = (answer["topics"][0].get(key) for key in ("error_code", "error_message"))
         if code not in (0, _EXISTS):
             error = kafka.errors.for_code(code)(message or "")
             raise python_failure(error, self.at(step)) from error
-        self._wait_until_ready(spec.name, deadline)
+        if not only_check:
+            self._wait_until_ready(spec.name, deadline)
         return bool(code == 0)
 
     def _wait_until_ready(self, name: str, deadline: Deadline) -> None:
