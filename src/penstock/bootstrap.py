@@ -96,7 +96,8 @@ def _run(
     except PenstockError as error:
         failures.append(error)
     for failure in failures:
-        log.error("%s", failure, exc_info=log.isEnabledFor(logging.DEBUG))
+        # Once: the log goes to the same place.
+        log.debug("Where it failed", exc_info=failure)
         sys.stderr.write(f"penstock: {failure}\n")
     return 1 if failures else 0
 

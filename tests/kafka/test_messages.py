@@ -323,7 +323,7 @@ def test_values_may_be_arguments_or_lines_of_a_file(topic: str, tmp_path: Path) 
 def test_what_produce_refuses(topic: str, arguments: tuple[str, ...], problem: str) -> None:
     with pytest.raises(PenstockError, match=problem):
         run("produce", topic, *arguments)
-    with pytest.raises(NotFoundError, match="there is no topic nowhere"):
+    with pytest.raises(NotFoundError, match="nowhere; `penstock topics create nowhere` makes it"):
         run("produce", "nowhere", "a")
 
 

@@ -172,7 +172,10 @@ class Messages:
             NotFoundError: there is no such topic, or partition of it.
             DeadlineExceededError: the cluster took none for so many seconds.
         """
-        known = {each.number for each in self._state(topic).partitions}
+        try:
+            known = {each.number for each in self._state(topic).partitions}
+        except NotFoundError as error:
+            raise NotFoundError(f"{error}; `penstock topics create {topic}` makes it") from None
         properties = {**self._properties, "compression.type": compression}
         with closing(TopicWriter(properties)) as writer:
             return writer.stream(_checked(topic, records, known), self._seconds)

@@ -17,6 +17,7 @@ from penstock.broker.goals import Goal, to_earliest, to_last
 from penstock.broker.groups import Group, GroupSummary
 from penstock.broker.reset import Change
 from penstock.broker.topics import Topic
+from penstock.errors import BadRequestError
 from penstock.kafka.clients import NewRecord, RawRecord, Written
 from penstock.times import shown_moment
 
@@ -180,8 +181,13 @@ def produce(
     servers: str | None = None,
     properties: Properties = None,
 ) -> list[Written]:
-    """Write records: texts and bytes as they are, None as null, everything else as JSON."""
-    pairs = tuple((name, text.encode()) for name, text in (headers or {}).items())
+    """Write records: texts and bytes as they are, None as null, everything else as JSON.
+
+    Raises:
+        BadRequestError: a key, value or header is neither text nor bytes nor fit for JSON.
+        NotFoundError: there is no such topic, or partition of it.
+    """
+    pairs = tuple((name, _bytes(text)) for name, text in (headers or {}).items())
     records = [NewRecord(topic, _bytes(key), _bytes(each), pairs, partition) for each in values]
     with _broker(servers, properties) as broker:
         return broker.messages.write(topic, records)
@@ -190,7 +196,10 @@ def produce(
 def _bytes(value: Any) -> bytes | None:
     if value is None or isinstance(value, bytes):
         return value
-    return encoder(Form.AUTO).of_node(value)
+    try:
+        return encoder(Form.AUTO).of_node(value)
+    except (TypeError, ValueError) as error:
+        raise BadRequestError(f"{value!r:.100} can't be written: {error}") from error
 
 
 # -------------------------------------------------------------------------------------- groups

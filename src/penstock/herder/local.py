@@ -165,7 +165,6 @@ class LocalHerder:
             self._start_stores()
         except Exception as error:  # noqa: BLE001 - handed to whoever runs the worker
             if not self._stopping.is_set():
-                log.error("The herder can't start: %s", error)
                 self._on_fatal(error)
             return
         if self._stopping.is_set():

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from penstock.api.connector import Connector
 from penstock.clock import Deadline
 from penstock.errors import ConfigError
-from penstock.logs import Scope, logged_as, trace_of
+from penstock.logs import Scope, logged_as, reason_of, trace_of
 from penstock.worker_port import State, TargetState, WorkerEvents
 
 if TYPE_CHECKING:
@@ -126,8 +126,9 @@ class ConnectorHost:
             return
         try:
             connector.stop()
-        except Exception:
-            log.warning("Connector %s did not stop cleanly", self.name, exc_info=True)
+        except Exception as error:
+            log.warning("Connector %s did not stop cleanly: %s", self.name, reason_of(error))
+            log.debug("Where that was raised", exc_info=True)
 
     def _send_task_configs(self) -> None:
         if self._connector is not None and not self._muted:

@@ -10,7 +10,7 @@ from typing import Final, Protocol
 from penstock.clock import Clock, Deadline
 from penstock.data.record import TaskId
 from penstock.errors import DeadlineExceededError, GivenUpError, RebalancedError, RetriableError
-from penstock.logs import Scope, logged_as, trace_of
+from penstock.logs import Scope, logged_as, reason_of, trace_of
 from penstock.worker_port import State, TargetState, WorkerEvents
 
 log = logging.getLogger(__name__)
@@ -218,8 +218,9 @@ class TaskHost:
     def _close(self) -> None:
         try:
             self._work.close(Deadline.after(self._shutdown_seconds))
-        except Exception:
-            log.warning("Task %s did not close cleanly", self.task, exc_info=True)
+        except Exception as error:
+            log.warning("Task %s did not close cleanly: %s", self.task, reason_of(error))
+            log.debug("Where that was raised", exc_info=True)
 
     def _report(self, state: State, trace: str | None = None) -> None:
         if not self._muted:

@@ -37,6 +37,7 @@ _ISOLATION: Final = {
 # SQLSTATE classes and codes: connection, resources, the server goes down or comes up.
 _LOST: Final = ("08", "53", "57P", "HYT", "S1T", "40")
 _REFUSED: Final = ("28", "3D", "3F", "0P")
+_NULL_POINTER: Final = "java.lang.NullPointerException"
 _NETWORK: Final = {
     "java.net.UnknownHostException": "no such host;",
     "java.net.ConnectException": "the connection was refused: is the database running there?",
@@ -408,6 +409,12 @@ class Database:
 
     def _translated(self, error: Py4JJavaError, doing: str) -> PenstockError:
         cause = _sql_exception(error.java_exception)
+        if cause is None and str(error.java_exception.getClass().getName()) == _NULL_POINTER:
+            # What the JVM says then names variables of the driver.
+            return ConfigError(
+                f"{self.settings.place}: the driver can't work with these settings; is the"
+                f" connection.url whole, with host and database? (in: {doing[:300]})"
+            )
         state = str(cause.getSQLState() or "") if cause is not None else ""
         words = str((cause or error.java_exception).getMessage() or error.java_exception.toString())
         away = _why_away(error.java_exception)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from py4j.protocol import Py4JJavaError
 
 from penstock.config import Password
 from penstock.connectors.jdbc.database import Database
@@ -123,6 +124,18 @@ def test_why_a_database_is_away(spark: SparkSession, kind: str, place: str, told
     settings = ConnectionSettings(url, "root", attempts=1)
     with pytest.raises(RetriableError, match=told):
         Database(settings, find_dialect(settings), spark._jvm).connect()
+
+
+def test_an_address_that_a_driver_stumbles_over_is_told_without_its_variables(
+    spark: SparkSession,
+) -> None:
+    settings = ConnectionSettings("jdbc:mysql:///")
+    database = Database(settings, find_dialect(settings), spark._jvm)
+    thrown = spark._jvm.java.lang.NullPointerException('Cannot invoke "String.isEmpty()"')
+    found = database._translated(Py4JJavaError("", thrown), "connect")
+    assert isinstance(found, ConfigError)
+    assert "connection.url" in str(found)
+    assert "isEmpty" not in str(found)
 
 
 def test_a_missing_driver_names_the_jar(spark: SparkSession) -> None:

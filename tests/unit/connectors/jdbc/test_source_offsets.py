@@ -98,3 +98,17 @@ def test_offsets_that_are_none(offset: dict[str, object]) -> None:
 def test_partitions_that_are_none(partition: dict[str, object]) -> None:
     with pytest.raises(DataError):
         check_partition(partition)
+
+
+@pytest.mark.parametrize(
+    ("position", "told"),
+    [
+        (Position(), "the beginning"),
+        (Position(number=42), "behind number 42"),
+        (Position(1_669_701_595_817_000), "behind 2022-11-29 05:59:55.817000"),
+        (Position(0, 7), "behind 1970-01-01 00:00:00, number 7"),
+        (Position(1 << 62), f"behind the moment {1 << 62} µs after 1970"),
+    ],
+)
+def test_a_position_in_the_log(position: Position, told: str) -> None:
+    assert str(position) == told

@@ -34,6 +34,12 @@ class Position:
     micros: int | None = None
     number: int | None = None
 
+    def __str__(self) -> str:
+        """For the log."""
+        parts = [] if self.micros is None else [_moment(self.micros)]
+        parts += [] if self.number is None else [f"number {self.number}"]
+        return f"behind {', '.join(parts)}" if parts else "the beginning"
+
 
 @dataclass(frozen=True, slots=True)
 class OffsetForm:
@@ -141,3 +147,10 @@ def check_partition(partition: Mapping[str, Any]) -> None:
         )
     if partition.get("protocol", "1") != "1":
         raise DataError(f"protocol {partition['protocol']!r} is not known; there is 1")
+
+
+def _moment(micros: int) -> str:
+    try:
+        return str(_WALL_EPOCH + micros * _MICRO)
+    except OverflowError:
+        return f"the moment {micros} µs after 1970"
