@@ -127,10 +127,10 @@ def test_a_table_that_is_not_there(
     topics.create(kafka, topic)
     put(kafka, topic, [(1, {"id": 1})])
     config = sink(database, topic, auto_create="false", table_name_format="nowhere")
-    worker.rest.create(name, config)
-    trace = worker.rest.await_trace(name)
-    assert "table nowhere does not exist" in trace
-    assert "auto.create" in trace
+    refused = worker.rest.request("POST", "/connectors", {"name": name, "config": config})
+    assert refused.status_code == 400
+    assert "table nowhere does not exist" in refused.text
+    assert "auto.create" in refused.text
 
 
 def test_keys_that_do_not_go_together(worker: PenstockWorker, unique: Callable[[str], str]) -> None:

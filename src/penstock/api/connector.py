@@ -56,6 +56,14 @@ class Connector(Plugin, ABC):
         del config
         return {}
 
+    def examine(self, config: Mapping[str, str], spark: SparkSession) -> Mapping[str, list[str]]:
+        """Messages for each key with which the outside world does not agree: no such table, say.
+
+        Called like validate(), and only for a config in which nothing else is wrong. What may be
+        away only for a while is no mistake of the config, unless start() fails with it too.
+        """
+        raise NotImplementedError
+
     @abstractmethod
     def start(self, config: Mapping[str, str], context: ConnectorContext) -> None:
         """Make ready to answer task_configs(); raise ConfigError if that can't be."""

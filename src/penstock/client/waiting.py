@@ -12,12 +12,15 @@ from penstock.clock import Clock, Deadline, SystemClock
 from penstock.config.redaction import without_passwords
 from penstock.errors import NotFoundError, PenstockError
 from penstock.wire.models import ConnectorStatus, StateInfo
+from penstock.wire.states import STARTING
 
 if TYPE_CHECKING:
     from penstock.client.client import Client
 
 #: A status may be that of a moment ago: what may be old counts once it has stayed so for this long.
 SETTLE_SECONDS: Final = 2.0
+#: A task that runs tells a moment later that it still waits for its first poll or batch.
+RUNNING_SECONDS: Final = 0.25
 #: The first tasks of a connector come a little later than itself; some never have any.
 WITHOUT_TASKS_SECONDS: Final = 10.0
 
@@ -45,6 +48,7 @@ class Verdict:
     trace: str = ""
     lasting: float = 0.0
     late: bool = False
+    without_tasks: bool = False
 
     @property
     def told(self) -> str:
@@ -64,9 +68,11 @@ def runs(seen: Seen) -> Verdict | None:
         return failed
     if seen.status.connector.state != "RUNNING" or len(seen.status.tasks) < seen.tasks:
         return None
-    if any(task.state != "RUNNING" for task in seen.status.tasks):
+    if any(task.state != "RUNNING" or _is_starting(task) for task in seen.status.tasks):
         return None
-    return Verdict(lasting=0.0 if seen.status.tasks else WITHOUT_TASKS_SECONDS)
+    if not seen.status.tasks:
+        return Verdict(lasting=WITHOUT_TASKS_SECONDS, without_tasks=True)
+    return Verdict(lasting=RUNNING_SECONDS)
 
 
 def is_paused(seen: Seen) -> Verdict | None:
@@ -207,6 +213,15 @@ def _failed(error: str, part: StateInfo) -> Verdict:
     return Verdict(error, part.trace or "", SETTLE_SECONDS)
 
 
+def _is_starting(task: StateInfo) -> bool:
+    return bool((task.figures or {}).get(STARTING))
+
+
+def _state(task: StateInfo) -> str:
+    first = ", in its first poll or batch" if _is_starting(task) else ""
+    return f"task {task.id} {task.state}{first}"
+
+
 def _states(status: ConnectorStatus) -> str:
-    tasks = ", ".join(f"task {task.id} {task.state}" for task in status.tasks)
+    tasks = ", ".join(map(_state, status.tasks))
     return f"the connector is {status.connector.state}" + (f", {tasks}" if tasks else "")

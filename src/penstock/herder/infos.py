@@ -58,6 +58,12 @@ class ConfigInfos:
             text for info in self.configs if info.value is not None for text in info.value.errors
         ]
 
+    def with_errors(self, errors: Mapping[str, Sequence[str]]) -> ConfigInfos:
+        """The same with more errors, by key."""
+        if not errors:
+            return self
+        return replace(self, configs=[_with_errors(info, errors) for info in self.configs])
+
     def unresolved(self, texts: Mapping[str, tuple[str | None, str | None]]) -> ConfigInfos:
         """The same with references such as ${file:…} where their values were checked.
 
@@ -96,6 +102,13 @@ class ConfigInfos:
             "`/connector-plugins/{connectorType}/config/validate`"
         )
         return "\n".join([first, *errors, last])
+
+
+def _with_errors(info: ConfigInfo, errors: Mapping[str, Sequence[str]]) -> ConfigInfo:
+    value = info.value
+    for text in errors.get(info.prefix + value.name, ()) if value is not None else ():
+        value = value.with_error(text) if value is not None else None
+    return replace(info, value=value)
 
 
 def _unresolved(

@@ -62,7 +62,7 @@ class Records:
         """Shown beside the task's state for as long as that lasts."""
         known = self._statuses.task(task)
         if known is not None and self._ran(known):
-            self._statuses.put_task(task, replace(known, figures=dict(figures)))
+            self._statuses.put_task(task, replace(known, figures=dict(figures) or None))
 
     def topic(self, task: TaskId, entry: ConnectorEntry | None, topic: str) -> None:
         known = (status.topic for status in self._statuses.topics(task.connector))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -38,6 +39,10 @@ from penstock.settings.connector_keys import (
 
 ChainProblems = Callable[[Mapping[str, str]], Mapping[str, str]]
 """worker_port.Worker.chain_problems"""
+OutsideProblems = Callable[[Mapping[str, str]], Mapping[str, Sequence[str]]]
+"""worker_port.Worker.outside_problems"""
+
+log = logging.getLogger(__name__)
 
 _CLASS, _VERSION = "connector.class", "connector.plugin.version"
 _NULL: Final = "Null value can not be supplied as the configuration value."
@@ -53,8 +58,10 @@ class Validation:
         settings: WorkerSettings,
         resolver: Resolver,
         chain_problems: ChainProblems = lambda config: {},  # noqa: ARG005
+        outside_problems: OutsideProblems = lambda config: {},  # noqa: ARG005
     ) -> None:
         self._chain_problems = chain_problems
+        self._outside_problems = outside_problems
         self._plugins = plugins
         self._keys = PluginKeys(plugins)
         self._settings = settings
@@ -84,7 +91,8 @@ class Validation:
         return self._check(props, info).run()
 
     def _check(self, props: ConfigMap, info: PluginInfo) -> _Check:
-        return _Check(self._keys, self._settings, props, info, self._policy, self._chain_problems)
+        asked = (self._chain_problems, self._outside_problems)
+        return _Check(self._keys, self._settings, props, info, self._policy, *asked)
 
     def check(self, config: ConfigMap) -> None:
         """Return if the config may be used.
@@ -166,6 +174,7 @@ class _Check:
     info: PluginInfo
     policy: str
     chain_problems: ChainProblems
+    outside_problems: OutsideProblems
 
     def run(self) -> ConfigInfos:
         definition = self._framework()
@@ -181,7 +190,16 @@ class _Check:
         merged = _merged({**definition.keys, **own.keys}, values, self._own_values(connector, own))
         extra = [*override_infos(self.props, self.info.kind, self.policy), *converters]
         groups = dict.fromkeys([*definition.groups, *own.groups, *groups_of(extra)])
-        return ConfigInfos(self.props[_CLASS] or "", list(groups), [*merged, *extra])
+        found = ConfigInfos(self.props[_CLASS] or "", list(groups), [*merged, *extra])
+        return found if found.errors else found.with_errors(self._look_outside())
+
+    def _look_outside(self) -> Mapping[str, Sequence[str]]:
+        given = {name: text for name, text in self.props.items() if text is not None}
+        try:
+            return self.outside_problems(given)
+        except Exception as error:  # noqa: BLE001 - a plugin's, or Spark's: not the config's fault
+            log.warning("Whether the outside world is as the config says is not known: %s", error)
+            return {}
 
     def unknown_keys(self) -> dict[str, str]:
         own = self._new_connector().Config.definition()

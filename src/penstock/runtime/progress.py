@@ -1,8 +1,12 @@
-"""What a task has moved since it started; counted by batch."""
+"""What a task has moved since it started; counted by batch, and whether that was anything yet."""
 
 from __future__ import annotations
 
 import threading
+
+from penstock.data.record import TaskId
+from penstock.wire.states import STARTING
+from penstock.worker_port import WorkerEvents
 
 
 class TaskProgress:
@@ -27,3 +31,25 @@ class TaskProgress:
     def batches(self) -> int:
         with self._lock:
             return self._batches
+
+
+class FirstStep:
+    """Shows beside a task's state that its first poll or batch has not come to its end yet.
+
+    Most of what is wrong with a connector shows only then, when its task has long been RUNNING.
+    """
+
+    def __init__(self, task: TaskId, events: WorkerEvents) -> None:
+        self._task = task
+        self._events = events
+        self._begun = self._ended = False
+
+    def begin(self) -> None:
+        if not self._begun:
+            self._begun = True
+            self._events.task_figures(self._task, {STARTING: 1})
+
+    def end(self) -> None:
+        if not self._ended:
+            self._ended = True
+            self._events.task_figures(self._task, {})

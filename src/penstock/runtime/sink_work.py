@@ -12,6 +12,7 @@ from penstock.clock import Deadline
 from penstock.data.record import TaskId, TopicPartition
 from penstock.errors import RebalancedError
 from penstock.runtime.job_thread import JobThread
+from penstock.runtime.progress import FirstStep
 from penstock.runtime.sink_batches import SinkBatches
 from penstock.runtime.sink_plan import ranges_of
 from penstock.runtime.task_host import TaskControl
@@ -88,6 +89,8 @@ class SinkWork:
         self._next: dict[TopicPartition, int] = {}
         #: What is written but not committed; not written again while the partition is ours.
         self._uncommitted: dict[TopicPartition, int] = {}
+        self._first_step = FirstStep(task, events)
+        self._joined = False
         self._paused = False
         self._holding = False
         self._leaving: frozenset[TopicPartition] = frozenset()
@@ -113,6 +116,7 @@ class SinkWork:
 
     def assigned(self, partitions: Collection[TopicPartition]) -> None:
         assert self._task is not None  # noqa: S101 - there is a task while there is a consumer
+        self._joined = True
         self._opened |= set(partitions)
         self._unplaced |= set(partitions)
         self._task.opened(frozenset(partitions))
@@ -155,9 +159,11 @@ class SinkWork:
     def step(self) -> None:
         consumer = self._live_consumer()
         self._commit()
+        self._first_step.begin()
         if self._paused:
             self._paused = False
             consumer.resume(consumer.assignment)
+        joined = self._joined
         records = consumer.consume(consumer.max_poll_records, POLL_SECONDS)
         ranges = ranges_of(records)
         for each in ranges:
@@ -165,6 +171,8 @@ class SinkWork:
         if self._begins_elsewhere(consumer):
             return
         if not records:
+            if joined:
+                self._first_step.end()
             self._rejoin_if_stray()
             return
         self._rejoined_by = None
@@ -315,6 +323,7 @@ class SinkWork:
         self._progress.moved(sum(each.end - each.start for each in ranges))
         self._tell_topics(ranges)
         self._commit()
+        self._first_step.end()
         self._go_on_at({each.partition: each.end for each in ranges})
 
     def _go_on_at(self, ends: Mapping[TopicPartition, int]) -> None:

@@ -10,6 +10,7 @@ from penstock.api.source import FrameSourceTask, SourceBatch
 from penstock.clock import Deadline
 from penstock.data.record import TaskId
 from penstock.runtime.conversion_retry import ConversionRetry
+from penstock.runtime.progress import FirstStep
 from penstock.runtime.task_host import TaskControl
 from penstock.runtime.tolerance import ErrorSettings, FaultReports
 from penstock.storage.ports import OffsetStore
@@ -84,6 +85,7 @@ class SourceWork:
         self._seen_topics: set[str] = set()
         self._written: SourceBatch | None = None
         self._kept: dict[tuple[DataFrame, frozenset[str]], list[Callable[[], int]]] = {}
+        self._first_step = FirstStep(task, events)
         self._figures: dict[str, int] = {}
         self._shown: dict[str, int] = {}
         self._show_again = Deadline.after(0, control.clock)
@@ -120,11 +122,13 @@ class SourceWork:
 
     def step(self) -> None:
         assert self._task is not None, "step() comes after start()"  # noqa: S101
+        self._first_step.begin()
         with self._engine.guard():
             batch = self._task.read()
             if batch is not None:
                 self._control.check()
                 self._write(batch)
+        self._first_step.end()
         self._tell_figures()
         if batch is None:
             self._control.wait(self._task.poll_interval_seconds)

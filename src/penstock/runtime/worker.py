@@ -188,6 +188,13 @@ class LocalWorker:
         deadline = Deadline.after(CHECK_SECONDS)
         return self._previews().problems(self._connector_class(resolved), resolved, deadline)
 
+    def outside_problems(self, config: Mapping[str, str]) -> Mapping[str, Sequence[str]]:
+        resolved = self._resolver.resolve(config)
+        connector = self._connector_class(resolved)
+        if connector.examine is Connector.examine:
+            return {}
+        return connector().examine(resolved, self._session(resolved.get("name", "")))
+
     def _previews(self) -> Previews:
         from penstock.runtime.preview import Previews
 

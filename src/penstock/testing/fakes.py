@@ -139,6 +139,11 @@ class ScriptedWorker:
         del config
         return {}
 
+    def outside_problems(self, config: Mapping[str, str]) -> Mapping[str, Sequence[str]]:
+        """None."""
+        del config
+        return {}
+
     def set_target_state(self, name: str, target: TargetState, *, noted: bool = False) -> None:
         """Report the new states; a started connector makes its task configs again."""
         if not noted:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Final
+
+#: The figure of a task that runs but has not finished its first poll or batch.
+STARTING: Final = "starting"
 
 
 class Wanted(StrEnum):

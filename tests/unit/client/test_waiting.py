@@ -9,6 +9,7 @@ import pytest
 from penstock.client import Client, Expanded, ServerError
 from penstock.client.waiting import (
     GOALS,
+    RUNNING_SECONDS,
     SETTLE_SECONDS,
     WITHOUT_TASKS_SECONDS,
     arrivals,
@@ -24,7 +25,8 @@ States = Sequence[str]
 class History(Client):
     """A cluster whose connectors have been through these states, one at each quarter of a second.
 
-    A state is written RUNNING/RUNNING,FAILED: that of the connector, then those of its tasks.
+    A state is written RUNNING/RUNNING*,FAILED: that of the connector, then those of its tasks, with
+    an asterisk for one that is starting.
     """
 
     def __init__(self, clock: ManualClock, states: Mapping[str, States], tasks: int = 1) -> None:
@@ -41,7 +43,14 @@ class History(Client):
             raise NotFoundError(name)
         connector, _, tasks = text.partition("/")
         states = [
-            StateInfo(state, "w", None, f"x.BadError: {number}", number)
+            StateInfo(
+                state.rstrip("*"),
+                "w",
+                None,
+                f"x.BadError: {number}",
+                number,
+                {"starting": 1} if state.endswith("*") else None,
+            )
             for number, state in enumerate(filter(None, tasks.split(",")))
         ]
         return ConnectorStatus(name, StateInfo(connector, "w", None), states, "source")
@@ -71,23 +80,42 @@ def waited(goal: str, *states: str, tasks: int = 1, again: bool = False) -> tupl
 
 
 def test_a_connector_runs_with_all_its_tasks() -> None:
-    assert waited("RUNNING", "RUNNING/RUNNING") == (0, "")
+    assert waited("RUNNING", "RUNNING/RUNNING") == (RUNNING_SECONDS, "")
     states = ["", "UNASSIGNED", "RUNNING/UNASSIGNED", "RUNNING/RUNNING"]
-    assert waited("RUNNING", *states) == (0.75, "")
-    assert waited("RUNNING", "RUNNING/RUNNING", "RUNNING/RUNNING,RUNNING", tasks=2) == (0.25, "")
+    assert waited("RUNNING", *states) == (0.75 + RUNNING_SECONDS, "")
+    states = ["RUNNING/RUNNING", "RUNNING/RUNNING,RUNNING"]
+    assert waited("RUNNING", *states, tasks=2) == (0.25 + RUNNING_SECONDS, "")
+
+
+def test_a_task_runs_once_its_first_poll_or_batch_is_over() -> None:
+    states = ["RUNNING/RUNNING", *["RUNNING/RUNNING*"] * 8, "RUNNING/RUNNING"]
+    assert waited("RUNNING", *states) == (2.25 + RUNNING_SECONDS, "")
+    failed = waited("RUNNING", *states[:-1], "RUNNING/FAILED")
+    assert failed == (2.25 + SETTLE_SECONDS, "task 0 has failed: x.BadError: 0")
+    _, late = waited("RUNNING", "RUNNING/RUNNING*")
+    assert late.endswith("task 0 RUNNING, in its first poll or batch")
 
 
 def test_a_connector_may_have_no_tasks_but_usually_they_come_later() -> None:
     assert waited("RUNNING", "RUNNING", tasks=0) == (WITHOUT_TASKS_SECONDS, "")
-    assert waited("RUNNING", *["RUNNING"] * 8, "RUNNING/RUNNING", tasks=0) == (2.0, "")
+    assert waited("RUNNING", *["RUNNING"] * 8, "RUNNING/RUNNING", tasks=0) == (
+        2.0 + RUNNING_SECONDS,
+        "",
+    )
     # Its configs say that there will be one.
-    assert waited("RUNNING", *["RUNNING"] * 80, "RUNNING/RUNNING", tasks=1) == (20.0, "")
+    assert waited("RUNNING", *["RUNNING"] * 80, "RUNNING/RUNNING", tasks=1) == (
+        20.0 + RUNNING_SECONDS,
+        "",
+    )
 
 
 def test_a_failure_counts_if_it_is_no_old_one() -> None:
     failed = "task 0 has failed: x.BadError: 0"
     assert waited("RUNNING", "RUNNING/FAILED") == (SETTLE_SECONDS, failed)
-    assert waited("RUNNING", *["RUNNING/FAILED"] * 4, "RUNNING/RUNNING") == (1.0, "")
+    assert waited("RUNNING", *["RUNNING/FAILED"] * 4, "RUNNING/RUNNING") == (
+        1.0 + RUNNING_SECONDS,
+        "",
+    )
     assert waited("RUNNING", "FAILED")[1] == "the connector has failed"
     two = waited("RUNNING", "RUNNING/FAILED,RUNNING,FAILED", tasks=3)
     assert two[1] == "tasks 0, 2 have failed: x.BadError: 0"
@@ -127,7 +155,7 @@ def test_many_are_asked_for_at_once() -> None:
     client = History(clock, {name: ["", "RUNNING/RUNNING"] for name in names})
     found = list(arrivals(client, dict.fromkeys(names, GOALS["RUNNING"]), 60, clock))
     assert [name for name, _ in found] == names
-    assert client.looks == [0, 0.25]
+    assert client.looks == [0, 0.25, 0.5]
 
 
 def test_what_is_not_there_for_sure_when_time_is_out_is_late() -> None:

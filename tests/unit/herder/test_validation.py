@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -269,3 +269,29 @@ def test_a_sink_whose_group_would_be_the_workers() -> None:
     assert found.errors == [
         "Consumer group for sink connector named x conflicts with Connect worker group connect-x"
     ]
+
+
+def test_the_outside_world_is_asked_last_and_tells_by_key() -> None:
+    asked: list[Mapping[str, str]] = []
+
+    def outside(config: Mapping[str, str]) -> Mapping[str, list[str]]:
+        asked.append(config)
+        return {"file": ["there is no such disk"]}
+
+    settings = worker_settings(WORKERS["distributed"]["properties"], Mode.DISTRIBUTED)
+    made = Validation(PLUGINS, settings, Resolver({}), outside_problems=outside)
+    config = {"connector.class": "FileStreamSource", "name": "x", "topic": "t", "file": "/a"}
+    assert made.validate({**config, "tasks.max": "0"}).errors_by_key().keys() == {"tasks.max"}
+    assert asked == []
+    assert made.validate(config).errors_by_key() == {"file": ("there is no such disk",)}
+    assert asked == [config]
+
+
+def test_a_look_outside_that_fails_is_no_error_of_the_config() -> None:
+    def outside(config: Mapping[str, str]) -> Mapping[str, list[str]]:
+        raise RuntimeError("no JVM")
+
+    settings = worker_settings(WORKERS["distributed"]["properties"], Mode.DISTRIBUTED)
+    made = Validation(PLUGINS, settings, Resolver({}), outside_problems=outside)
+    config = {"connector.class": "FileStreamSource", "name": "x", "topic": "t", "file": "/a"}
+    assert made.validate(config).errors == []

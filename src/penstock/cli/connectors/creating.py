@@ -19,6 +19,7 @@ from penstock.wire.states import Wanted
 
 if TYPE_CHECKING:
     from penstock.client import Client
+    from penstock.client.waiting import Verdict
     from penstock.wire.models import OffsetEntry
 
 app = typer.Typer(rich_markup_mode=None)
@@ -90,9 +91,11 @@ def create(
                 results.ok(name, told[name])
             results.finish()
         goals = {name: wanted[name] or known.get(name, Wanted.RUNNING) for name in made}
-        for name, error in _arrivals(client, goals, known, seconds):
-            if error:
-                results.fail(name, f"{told[name]}, but {error}")
+        for name, found in _arrivals(client, goals, known, seconds):
+            if found.error:
+                results.fail(name, f"{told[name]}, but {found.told}")
+            elif found.without_tasks:
+                results.ok(name, f"{told[name]}, running without tasks: {_why(client, name)}")
             else:
                 results.ok(name, f"{told[name]}, {goals[name].value}")
     results.finish()
@@ -118,14 +121,22 @@ def _states(client: Client) -> dict[str, Wanted]:
 
 def _arrivals(
     client: Client, wanted: Mapping[str, Wanted], known: Collection[str], seconds: float
-) -> Iterator[tuple[str, str]]:
-    """Each with an error or none; those that were there before show old states for a moment."""
+) -> Iterator[tuple[str, Verdict]]:
+    """Each with what became of it; those that were there before show old states for a moment."""
     from penstock.client.waiting import GOALS, arrivals, lasting
 
     goals = {name: GOALS[state.upper()] for name, state in wanted.items()}
     settled = {name: lasting(goal) if name in known else goal for name, goal in goals.items()}
-    for name, found in arrivals(client, settled, seconds):
-        yield name, found.told
+    yield from arrivals(client, settled, seconds)
+
+
+def _why(client: Client, name: str) -> str:
+    """The last warning of a connector, where its worker keeps such."""
+    try:
+        lines = client.logs(name, level="WARN").lines
+    except PenstockError:
+        lines = []
+    return lines[-1].message if lines else "there is nothing for them to do yet"
 
 
 def _put(

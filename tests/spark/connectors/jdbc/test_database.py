@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from py4j.protocol import Py4JJavaError
@@ -131,7 +131,8 @@ def test_an_address_that_a_driver_stumbles_over_is_told_without_its_variables(
 ) -> None:
     settings = ConnectionSettings("jdbc:mysql:///")
     database = Database(settings, find_dialect(settings), spark._jvm)
-    thrown = spark._jvm.java.lang.NullPointerException('Cannot invoke "String.isEmpty()"')
+    jvm: Any = spark._jvm
+    thrown = jvm.java.lang.NullPointerException('Cannot invoke "String.isEmpty()"')
     found = database._translated(Py4JJavaError("", thrown), "connect")
     assert isinstance(found, ConfigError)
     assert "connection.url" in str(found)

@@ -50,6 +50,10 @@ class JdbcSinkTask(FrameSinkTask):
         self._offsets = OffsetTable(table, config.get("name", ""))
         self._offsets_ready = False
         remove_leftovers()
+        # Whoever waits for the task should know now that a login is wrong, not with a record.
+        made = open_database(self._config, self._settings, context.spark, stopping=self._stopping)
+        with closing(made) as database:
+            database.connect()
 
     def starting_offsets(self, partitions: Set[TopicPartition]) -> Mapping[TopicPartition, int]:
         if not self._config.exactly_once:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing
 from contextvars import copy_context
-from typing import Any, ClassVar, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from penstock.api.connector import ConnectorContext, PartitionKey, SourceConnector
 from penstock.api.plugin import CONNECT_VERSION
@@ -23,6 +25,7 @@ from penstock.connectors.jdbc.source.task import (
     TABLES,
     AivenJdbcSourceTask,
     ConfluentJdbcSourceTask,
+    JdbcSourceTask,
 )
 from penstock.connectors.jdbc.source_config import (
     AivenSourceConfig,
@@ -30,11 +33,17 @@ from penstock.connectors.jdbc.source_config import (
     SourceConfig,
 )
 from penstock.connectors.jdbc.tables import TableId
-from penstock.errors import ConfigError, DataError
+from penstock.errors import ConfigError, DataError, RetriableError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 log = logging.getLogger(__name__)
 
 _STOP_SECONDS: Final = 5.0
+_MODE_KEYS: Final = ("incrementing.column.name", "timestamp.column.name", "validate.non.null")
+#: Of very many tables so many tell enough, and an answer is waited for.
+_MOST_EXAMINED: Final = 20
 
 
 class TableMonitor:
@@ -121,6 +130,7 @@ class JdbcSource(SourceConnector):
     """Brings the rows of tables, or of a query, into topics."""
 
     Config: ClassVar[type[SourceConfig]] = SourceConfig
+    task_class: ClassVar[type[JdbcSourceTask]]
     _monitor: TableMonitor | None = None
 
     def validate(self, config: Mapping[str, str]) -> Mapping[str, list[str]]:
@@ -128,6 +138,34 @@ class JdbcSource(SourceConnector):
             return config_errors(self.Config.parse(config))
         except ConfigError:
             return {}  # What is wrong with single values is told already.
+
+    def examine(self, config: Mapping[str, str], spark: SparkSession) -> Mapping[str, list[str]]:
+        parsed = self.Config.parse(config)
+        settings = replace(parsed.connection(config), attempts=1)
+        jvm = spark._jvm  # noqa: SLF001 - pyspark's own way to the JVM
+        with closing(Database(settings, parsed.dialect, jvm)) as database:
+            try:
+                database.connect()
+            except (ConfigError, RetriableError) as error:
+                return {"connection.url": [str(error)]}
+            return _by_key(self._outside(config, parsed, database))
+
+    def _outside(
+        self, config: Mapping[str, str], parsed: SourceConfig, database: Database
+    ) -> Iterator[tuple[str, str]]:
+        tables: list[TableId] = []
+        if not parsed.row_source:
+            tables = selected_tables(database, parsed)
+            missing = missing_tables(tables, parsed)
+            if missing:
+                yield (
+                    "table.whitelist",
+                    f"there is no table {', '.join(missing)}, or no right to read it",
+                )
+        try:
+            self.task_class().check(config, database, tables[:_MOST_EXAMINED])
+        except (ConfigError, DataError) as error:
+            yield _key_of(str(error), parsed), str(error)
 
     def start(self, config: Mapping[str, str], context: ConnectorContext) -> None:
         self._props = dict(config)
@@ -196,6 +234,19 @@ class AivenJdbcSourceConnector(JdbcSource):
     version = CONNECT_VERSION
     Config = AivenSourceConfig
     task_class = AivenJdbcSourceTask
+
+
+def _key_of(text: str, config: SourceConfig) -> str:
+    """The key to change: the one that the error names, else what is read."""
+    named = (key for key in _MODE_KEYS if key in text)
+    return next(named, "query" if config.row_source else "mode")
+
+
+def _by_key(found: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    errors: dict[str, list[str]] = {}
+    for key, text in found:
+        errors.setdefault(key, []).append(text)
+    return errors
 
 
 def _jvm(context: ConnectorContext) -> Any:

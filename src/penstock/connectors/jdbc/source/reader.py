@@ -125,6 +125,10 @@ class RowsReader:
             self._position = self._initial(database, layout, layout.ordering)
         log.info("Reading %s from %s", self.target, self._position)
 
+    def check(self, database: Database) -> None:
+        """Raise what start() would raise; nothing is begun."""
+        self._current_layout(database)
+
     def look(self, database: Database) -> Reading | None:
         """What is new, or None. What is returned counts as read."""
         layout = self._layout or self._current_layout(database)

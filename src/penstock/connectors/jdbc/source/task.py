@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from penstock.api.connector import PartitionKey
@@ -58,12 +58,29 @@ class JdbcSourceTask(FrameSourceTask):
         self._frame_readers: dict[str, tuple[Layout, FrameReader]] = {}
 
     def start(self, config: Mapping[str, str], context: SourceContext) -> None:
-        self._config = self.Config.parse(config)
+        self._configure(config)
         self._context = context
-        self._settings = self._config.connection(config)
-        self._dialect = self._config.dialect
         self.poll_interval_seconds = self._config.poll_interval_ms / 1000
         self._tables = tables_of(config[TABLES]) if config.get(TABLES) else []
+
+    def check(
+        self, config: Mapping[str, str], database: Database, tables: Sequence[TableId]
+    ) -> None:
+        """Look whether the tables, or the query, can be read; for one that is not started.
+
+        Raises:
+            ConfigError: the mode's columns are missing, or of other types.
+            DataError: the database refuses the query, or a table.
+        """
+        self._configure(config)
+        self._tables = list(tables)
+        for target in self._targets():
+            RowsReader(target, self._config, Limits(readers=1)).check(database)
+
+    def _configure(self, config: Mapping[str, str]) -> None:
+        self._config = self.Config.parse(config)
+        self._settings = self._config.connection(config)
+        self._dialect = self._config.dialect
 
     def read(self) -> SourceBatch | None:
         try:
