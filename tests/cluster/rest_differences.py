@@ -319,8 +319,9 @@ DIFFERENCES = (
         _loggers,
     ),
     Difference(
-        "`trace` holds a Python traceback.",
-        "It is where the error was raised.",
+        "`trace` begins with the reason in one line and a line that says what to do; then comes a"
+        " Python traceback.",
+        "It is where the error was raised. (tests/unit/test_logs.py)",
         _traces,
     ),
     Difference(
@@ -370,7 +371,22 @@ UNCOMPARED = (
     (
         "The status of a task may have `figures`.",
         "What its user should know of but need not fix, such as numbers that a JDBC source skipped."
+        " `starting` is there until the first poll or batch of a task that runs has ended."
         " (tests/unit/herder/test_life_cycle.py)",
+    ),
+    (
+        "A JDBC config is also compared with its database when it is validated, created or changed:"
+        " login, tables of `table.whitelist`, columns and types of the mode, the query, a sink's"
+        " tables unless it may make them. A source whose database is away is refused; a sink waits"
+        " for it.",
+        "Kafka Connect's JDBC source does a part of this too; a connector that says RUNNING and"
+        " fails a second later helps nobody. (tests/spark/connectors/jdbc/test_examination.py)",
+    ),
+    (
+        "The status of a connector may have `notes`: keys of its config that no plugin declares,"
+        " with the one that was probably meant.",
+        "They are accepted, as in Kafka Connect; most are typing errors."
+        " (tests/unit/cli/connectors/test_unknown.py)",
     ),
     (
         "`POST /connector-plugins/{plugin}/preview` is there.",

@@ -27,7 +27,9 @@ FLAG: Final[Schema] = {"type": "boolean"}
 CONFIG: Final = _map(TEXT)
 _NULLABLE: Final[Schema] = {"type": ["string", "null"]}
 _TASK_REF: Final = _object(connector=TEXT, task=NUMBER)
-_STATE: Final = _object(state=TEXT, worker_id=TEXT, version=_NULLABLE, trace=TEXT)
+_STATE: Final = _object(
+    state=TEXT, worker_id=TEXT, version=_NULLABLE, trace=TEXT, notes=_list(TEXT)
+)
 _TASK_STATE: Final = _object(
     id=NUMBER, state=TEXT, worker_id=TEXT, version=_NULLABLE, trace=TEXT, figures=_map(NUMBER)
 )

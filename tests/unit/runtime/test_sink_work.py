@@ -405,3 +405,20 @@ def test_a_task_that_was_given_up_neither_writes_nor_commits(sink: Sink) -> None
     sink.close()
     assert sink.batches.written == [(OffsetRange(A0, 0, 1),)]
     assert sink.consumer.commits == []
+
+
+def test_a_task_is_starting_until_its_first_batch_is_committed(sink: Sink) -> None:
+    sink.batches.failures = [RetriableError("away")]
+    sink.consumer.polls = [[record(0)], [record(0)]]
+    with pytest.raises(RetriableError):
+        sink.work.step()
+    assert sink.notes.figures == [{"starting": 1}]
+    sink.work.recover()
+    sink.work.step()
+    assert sink.notes.figures == [{"starting": 1}, {}]
+
+
+def test_a_task_without_records_is_starting_until_its_first_poll(sink: Sink) -> None:
+    sink.work.step()
+    sink.work.step()
+    assert sink.notes.figures == [{"starting": 1}, {}]

@@ -73,7 +73,7 @@ class Source:
         if self.task is not None:
             self.task.stop()
         configs = self.connector.task_configs(1)
-        self.task = self.connector.task_class(self.limits)  # type: ignore[call-arg,assignment]
+        self.task = self.connector.task_class(self.limits)
         assert self.task is not None
         self.task.start(configs[0], self.world)
 
