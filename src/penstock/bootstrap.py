@@ -29,6 +29,7 @@ from penstock.plugins import Plugins
 from penstock.rest.listeners import Listeners, bind
 from penstock.rest.server import RestServer
 from penstock.runtime.clients import ConnectorClients
+from penstock.runtime.warm_up import WarmUp
 from penstock.runtime.worker import LocalWorker
 from penstock.settings import (
     Mode,
@@ -113,11 +114,11 @@ class WorkerProcess:
         connectors = [load_connector_file(path) for path in connector_files]
         listeners = bind(settings)
         stack.callback(listeners.close)
+        engine = self._engine(stack)
         admin = Admin(settings.client_properties("admin"))
         stack.callback(admin.close)
         stores = self._stores(admin)
         reports = WorkerReports()
-        engine = self._engine(stack)
         worker = self._worker(stores, reports, engine)
         herder = LocalHerder(
             worker=worker,
@@ -142,7 +143,7 @@ class WorkerProcess:
         stack.callback(lambda: server.close(Deadline.after(5, self._clock)))
         log.info("REST API on %s", listeners.url)
         herder.start()
-        self._start_spark(engine)
+        self._warm_up(stack, worker, engine)
         for each in connectors:
             deadline = Deadline.after(CREATE_SECONDS, self._clock)
             herder.create_connector(each.name, each.config, each.initial_state, deadline)
@@ -167,13 +168,18 @@ class WorkerProcess:
         drivers = driver_jars(map(Path, self._settings.plugin_path or ()))
         if drivers:
             settings["spark.jars"] = ",".join(filter(None, (given, *map(str, drivers))))
-        engine = SparkEngine(settings)
+        engine = SparkEngine(settings, use_archive=self._settings.penstock_class_archive)
         stack.callback(engine.close)
+        # The JVM takes longest of all to start, and needs nothing of what comes next.
+        engine.launch()
         return engine
 
-    def _start_spark(self, engine: SparkEngine) -> None:
-        # Importing Spark and starting its JVM take seconds: nobody waits for them here.
-        engine.warm_up()
+    def _warm_up(self, stack: ExitStack, worker: LocalWorker, engine: SparkEngine) -> None:
+        # Importing Spark and connecting to its JVM take seconds: nobody waits for them here.
+        archive = self._settings.penstock_class_archive
+        warm_up = WarmUp(engine, worker.task_factory, archive=archive)
+        stack.callback(warm_up.close)
+        warm_up.start()
 
     def _worker(self, stores: Stores, reports: WorkerReports, engine: SparkEngine) -> LocalWorker:
         settings = self._settings

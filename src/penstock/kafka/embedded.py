@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from penstock.class_archive import ClassArchive
 from penstock.errors import SetupError
 from penstock.jars import classpath, pyspark_jars
 from penstock.java import find_java
@@ -152,11 +153,13 @@ class EmbeddedKafka(Server):
 
     def _command(self, main: str, *arguments: str) -> list[str]:
         tail = arguments or (str(self._server_properties),)
+        archive = broker_archive()
         return [
-            str(find_java().java),
+            str(archive.java.java),
             *(f"-Xms{min(96, self._heap_mb)}m", f"-Xmx{self._heap_mb}m", *self._java_options),
             *(f"-Dlog4j2.configurationFile={self._log4j}", "-Djava.awt.headless=true"),
-            *("-cp", _broker_classpath(), main, *tail),
+            *archive.options,
+            *("-cp", archive.classpath, main, *tail),
         ]
 
     def _serves(self) -> bool:
@@ -172,9 +175,10 @@ class EmbeddedKafka(Server):
         return next(value for name, _, value in lines if name == "cluster.id")
 
 
-def _broker_classpath() -> str:
+def broker_archive() -> ClassArchive:
+    """The broker's Java and class path, with the archive of its classes if there is one."""
     shared = (path for path in pyspark_jars().glob("*.jar") if path.name.startswith(_SHARED_JARS))
-    return ":".join(str(path) for path in [*classpath("broker"), *sorted(shared)])
+    return ClassArchive.of("broker", find_java(), [*classpath("broker"), *sorted(shared)])
 
 
 def _properties(port: int, controller_port: int, logs: Path) -> dict[str, str]:

@@ -74,5 +74,7 @@ def _runs_spark(pid: int) -> bool:
     except OSError:
         return False
     return Path(os.fsdecode(command[0])).name == "java" and any(
-        b"SparkSubmit" in a for a in command
+        name in argument
+        for argument in command
+        for name in (b"PythonGatewayServer", b"SparkSubmit")
     )
