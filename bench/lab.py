@@ -149,7 +149,12 @@ class Lab:
             # The heap of Connect's own start script, and the JVM's own choice of collector.
             java = {**base, **more}
             return JavaConnect(directory, java, heap_mb=2048, java_options=("-Xms256m",))
-        own = {"spark.driver.memory": f"{self.options.heap_mb}m", **self.options.spark, **more}
+        own = {
+            "spark.driver.memory": f"{self.options.heap_mb}m",
+            "spark.driver.extraJavaOptions": "",
+            **self.options.spark,
+            **more,
+        }
         return PenstockWorker(directory, {**base, **own})
 
     # ------------------------------------------------------------------------------- topics

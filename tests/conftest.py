@@ -16,6 +16,7 @@ from penstock.kafka.embedded import EmbeddedKafka
 from penstock.testing.databases import DatabaseServer, FreshDatabase, MariaDb, PostgreSql
 from penstock.testing.oracle import JavaConnect, distributed_properties
 from penstock.testing.registry import SchemaRegistry
+from penstock.testing.worker import QUICK_JAVA
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -107,7 +108,7 @@ def spark() -> Iterator[SparkSession]:
     """One local Spark session with the Kafka and Avro modules."""
     from penstock.plan.session import SparkEngine
 
-    engine = SparkEngine({"spark.master": "local[2]"})
+    engine = SparkEngine({"spark.master": "local[2]", "spark.driver.extraJavaOptions": QUICK_JAVA})
     yield engine.session()
     engine.close()
 

@@ -21,9 +21,10 @@ from penstock.data.record import TopicPartition
 from penstock.jars import classpath, group_of
 from penstock.kafka.embedded import LAPTOP_JAVA_OPTIONS, EmbeddedKafka, broker_archive
 from penstock.plan.launch import DirectLaunch
-from penstock.plan.session import DEFAULTS, SparkEngine
+from penstock.plan.session import SparkEngine
 from penstock.plugins import Plugins
 from penstock.runtime.conversion import JSON, converters_of
+from penstock.settings.spark import DEFAULTS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -19,37 +19,12 @@ from penstock.plan import gateway
 from penstock.plan.gateway import Jvm
 from penstock.plan.launch import DirectLaunch, with_our_jars
 from penstock.pyspark_import import import_pyspark
-from penstock.settings.spark import FIXED
+from penstock.settings.spark import DEFAULTS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 log = logging.getLogger(__name__)
-
-DEFAULTS: Final[dict[str, str]] = {
-    "spark.master": "local[*]",
-    "spark.app.name": "penstock",
-    "spark.driver.memory": "1g",
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    # One connector can neither starve nor block another: a pool for each, shared fairly.
-    "spark.scheduler.mode": "FAIR",
-    **FIXED,
-    # A micro-batch has one partition for each task: shuffles and adaptive plans only cost here.
-    "spark.sql.shuffle.partitions": "2",
-    "spark.sql.adaptive.enabled": "false",
-    # A filter that asks whether a converter failed must stay above the converter: pushed below
-    # it, Spark runs the converter twice, once for the filter and once for the data.
-    "spark.sql.optimizer.excludedRules": ",".join(
-        f"org.apache.spark.sql.catalyst.optimizer.{rule}"
-        for rule in ("PushDownPredicates", "PushPredicateThroughNonJoin")
-    ),
-    # A worker runs for months: keep little history of finished jobs.
-    "spark.ui.retainedJobs": "20",
-    "spark.ui.retainedStages": "20",
-    "spark.ui.retainedTasks": "200",
-    "spark.sql.ui.retainedExecutions": "5",
-}
 
 JAVA_OPTIONS: Final = (
     "-XX:+UseSerialGC -Xss512k -XX:ReservedCodeCacheSize=96m -XX:MaxMetaspaceSize=320m"

@@ -13,10 +13,14 @@ from penstock.testing.connect import ConnectMode, ConnectProcess
 from penstock.testing.processes import descendants, parent
 from penstock.testing.rest import WAIT_SECONDS, ConnectRest
 
+QUICK_JAVA = "-XX:TieredStopAtLevel=1"
+
 _QUICK = {
     # One heap for every test worker: small enough for several on one machine.
     "spark.driver.memory": "768m",
     "spark.master": "local[2]",
+    # A worker of a test lives for seconds: code that is compiled well would not pay.
+    "spark.driver.extraJavaOptions": QUICK_JAVA,
 }
 
 
