@@ -59,7 +59,7 @@ class ClassArchive:
 
     @property
     def exists(self) -> bool:
-        return self.path.is_file() and (self._base is None or self._base.is_file())
+        return _is_whole(self.path) and (self._base is None or _is_whole(self._base))
 
     @property
     def failed(self) -> bool:
@@ -119,7 +119,7 @@ class ClassArchive:
         run([*base, f"-XX:ArchiveClassesAtExit={draft}", _QUIET])
         if not draft.is_file():
             raise SetupError(f"{self.java.java} has written no archive of {self.program}'s classes")
-        draft.rename(self.path)
+        _publish(draft, self.path)
 
     def _copy_without_signatures(self) -> None:
         """Java does not archive the classes of signed jars."""
@@ -149,7 +149,7 @@ class ClassArchive:
         return self.home / f"java-{_digest(self.java, ())}.jsa"
 
     def _make_base(self, path: Path) -> None:
-        if path.exists():
+        if _is_whole(path):
             return
         draft = path.with_suffix(".draft")
         command = [str(self.java.java), "-Xshare:dump", f"-XX:SharedArchiveFile={draft}", _QUIET]
@@ -157,7 +157,7 @@ class ClassArchive:
             subprocess.run(command, capture_output=True, timeout=_BASE_SECONDS, check=True)
         except subprocess.SubprocessError as error:
             raise SetupError(f"{self.java.java} can't archive its own classes: {error}") from error
-        draft.rename(path)
+        _publish(draft, path)
 
     def _drop_old(self) -> None:
         """Keep the newest two of each program: a second version of Penstock may use the other."""
@@ -165,7 +165,25 @@ class ClassArchive:
             found = self.home.glob(f"{program}-*.jsa")
             for old in sorted(found, key=lambda path: path.stat().st_mtime)[:-_KEPT]:
                 old.unlink(missing_ok=True)
+                _size_of(old).unlink(missing_ok=True)
                 shutil.rmtree(old.with_suffix(""), ignore_errors=True)
+
+
+def _publish(draft: Path, path: Path) -> None:
+    """Give an archive its name. Its size is kept beside it: a cut one would crash Java."""
+    _size_of(path).write_text(str(draft.stat().st_size))
+    draft.rename(path)
+
+
+def _is_whole(path: Path) -> bool:
+    try:
+        return int(_size_of(path).read_text()) == path.stat().st_size
+    except (OSError, ValueError):
+        return False
+
+
+def _size_of(path: Path) -> Path:
+    return path.with_suffix(".size")
 
 
 def _digest(java: JavaHome, jars: Iterable[Path]) -> str:

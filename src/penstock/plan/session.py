@@ -192,6 +192,7 @@ class SparkEngine:
             # A JVM that was killed in the meantime says no more than one that can't start.
             log.warning("Spark did not start, it is tried once more: %s", error)
             gateway.forget()
+            self._use_archive = False  # it may be what Java stumbled over
             return self._build(settings)
 
     def _build(self, settings: Mapping[str, str]) -> SparkSession:

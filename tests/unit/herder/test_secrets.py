@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from penstock import config
 from penstock.api import ColumnTransformation
 from penstock.api.plugin import PluginKind
-from penstock.config import Config, Type, key
+from penstock.config import Type, key
 from penstock.herder.secrets import Secrets
 from penstock.plugins import PluginInfo, Plugins
 
@@ -16,7 +17,7 @@ class Stamp(ColumnTransformation):
 
     java_name = "com.example.Stamp"
 
-    class Config(Config):
+    class Config(config.Config):
         token: str = key(Type.STRING, doc="The word to write.")
         pin: str = key(Type.PASSWORD, doc="Opens the box.")
 
