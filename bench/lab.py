@@ -36,6 +36,7 @@ class Options:
 
     size_mb: int
     rounds: int
+    starts: int
     heap_mb: int
     seconds: float
     records: int
@@ -65,7 +66,8 @@ class Worker:
         return self.child.pid
 
     def create(self, name: str, config: Mapping[str, str]) -> None:
-        answer = self._http.put(f"/connectors/{name}/config", json=dict(config))
+        body = {"name": name, "config": dict(config)}
+        answer = self._http.post("/connectors", json=body)
         if answer.is_error:
             raise BenchError(f"{self.name}: {answer.text}")
 

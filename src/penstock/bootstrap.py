@@ -54,12 +54,23 @@ def run_standalone(properties: Mapping[str, str], connector_files: Sequence[Path
     return _run(properties, Mode.STANDALONE, connector_files)
 
 
-def run_distributed(properties: Mapping[str, str]) -> int:
-    """Run a distributed worker until a signal; the exit code."""
-    return _run(properties, Mode.DISTRIBUTED, ())
+def run_distributed(
+    properties: Mapping[str, str], await_broker: Callable[[], None] = lambda: None
+) -> int:
+    """Run a distributed worker until a signal; the exit code.
+
+    `await_broker` is for callers that start the broker at the same time: it is called on a thread
+    of its own, and a PenstockError of it ends the worker.
+    """
+    return _run(properties, Mode.DISTRIBUTED, (), await_broker)
 
 
-def _run(properties: Mapping[str, str], mode: Mode, connector_files: Sequence[Path]) -> int:
+def _run(
+    properties: Mapping[str, str],
+    mode: Mode,
+    connector_files: Sequence[Path],
+    await_broker: Callable[[], None] = lambda: None,
+) -> int:
     set_up_logging()
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -70,6 +81,13 @@ def _run(properties: Mapping[str, str], mode: Mode, connector_files: Sequence[Pa
         failures.append(error)
         stop.set()
 
+    def watch_broker() -> None:
+        try:
+            await_broker()
+        except PenstockError as error:
+            fail(error)
+
+    threading.Thread(target=watch_broker, name="await-broker", daemon=True).start()
     try:
         with ExitStack() as stack:
             WorkerProcess(properties, mode, on_fatal=fail).start(stack, connector_files)
