@@ -9,12 +9,12 @@ import pytest
 
 from penstock.client import Client
 from penstock.errors import BadRequestError, ConflictError, NotFoundError
-from penstock.testing.waiting import eventually
+from penstock.testing.waiting import WAIT_SECONDS, eventually
 from penstock.wire.models import OffsetEntry
 from tests.unit.cli.run import Done, penstock
 
 SOURCE = "org.apache.kafka.connect.file.FileStreamSourceConnector"
-SECONDS = 120.0
+SECONDS = WAIT_SECONDS
 
 
 def states(client: Client, name: str) -> list[str]:
@@ -26,7 +26,7 @@ def states(client: Client, name: str) -> list[str]:
 
 
 def await_states(client: Client, name: str, *wanted: str) -> None:
-    eventually(lambda: states(client, name), lambda now: now == list(wanted), seconds=SECONDS)
+    eventually(lambda: states(client, name), lambda now: now == list(wanted))
 
 
 def whole_cycle(client: Client, name: str, topic: str, folder: Path) -> None:
@@ -64,8 +64,8 @@ def whole_cycle(client: Client, name: str, topic: str, folder: Path) -> None:
     assert client.tasks(name)[0].config["file"] == str(file)
     assert client.task_status(name, 0).state == "RUNNING"
 
-    eventually(lambda: client.topics(name) == [topic], seconds=SECONDS)
-    eventually(lambda: client.offsets(name).offsets != (), seconds=SECONDS)
+    eventually(lambda: client.topics(name) == [topic])
+    eventually(lambda: client.offsets(name).offsets != ())
     client.reset_topics(name)
     client.pause(name)
     client.wait(name, "PAUSED", SECONDS)
@@ -133,7 +133,7 @@ def all_commands(url: str, name: str, topic: str, folder: Path) -> None:
     assert SOURCE in ok("get", "plugins", "FileStreamSource*")
     assert "root" in ok("get", "loggers", "root")
     described = f"topics   {topic}"
-    eventually(lambda: described in ok("describe", name), seconds=SECONDS)
+    eventually(lambda: described in ok("describe", name))
     assert topic in ok("topics", "used", name)
     assert "forgotten" in ok("topics", "used", name, "--reset")
     assert ok("pause", name) == f"{name}: paused\n"

@@ -1,57 +1,76 @@
-"""One worker for all tests that leave it as they found it: a Spark start takes its time."""
+"""Workers for tests: one that all share, one for tests that look at everything a worker has."""
 
 from __future__ import annotations
 
+import copy
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from penstock.ports import free_port
+from penstock.process import Server
 from penstock.testing.connect import distributed_properties
+from penstock.testing.rest import ConnectRest
 from penstock.testing.worker import PenstockWorker
+from tests.shared import servers
 
-HERE = Path(__file__).parent
-
-JSON = "org.apache.kafka.connect.json.JsonConverter"
-
-FILE_PROVIDER = "org.apache.kafka.common.config.provider.FileConfigProvider"
-
-
-def worker_properties(kafka: str, group: str) -> dict[str, str]:
-    """Worker properties with short intervals, and JSON headers."""
-    return {
-        **distributed_properties(kafka, group),
-        "header.converter": JSON,
-        "connector.client.config.override.policy": "All",
-        # The group of a killed worker waits that long for its members.
-        "consumer.session.timeout.ms": "10000",
-        "plugin.path": str(HERE / "plugins"),
-        "config.providers": "file",
-        "config.providers.file.class": FILE_PROVIDER,
-    }
+ENV_PROVIDER = "org.apache.kafka.common.config.provider.EnvVarConfigProvider"
 
 
 @pytest.fixture(scope="session")
-def dropped_plugins(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder on the shared worker's plugin.path, empty at its start."""
-    return tmp_path_factory.mktemp("dropped-plugins")
-
-
-@pytest.fixture(scope="session")
-def shared_worker(
-    kafka: str, dropped_plugins: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[PenstockWorker]:
+def shared_worker(server: Callable[[str], Server]) -> PenstockWorker:
     """A distributed worker on the run's broker; tests ask for `worker`."""
-    properties = worker_properties(kafka, f"shared-{uuid.uuid4().hex[:8]}")
-    properties["plugin.path"] += f",{dropped_plugins}"
-    with PenstockWorker(tmp_path_factory.mktemp("worker"), properties) as worker:
-        yield worker
+    found = server("worker")
+    assert isinstance(found, PenstockWorker)
+    return found
+
+
+@pytest.fixture(scope="session")
+def dropped_plugins(shared_worker: PenstockWorker) -> Path:
+    """A folder on the shared worker's plugin.path, empty at its start."""
+    return servers.dropped_plugins(shared_worker.directory)
 
 
 @pytest.fixture
-def worker(shared_worker: PenstockWorker) -> Iterator[PenstockWorker]:
-    """The shared worker, without connectors before and after. Do not stop it, nor its Spark."""
-    yield shared_worker
-    for name in shared_worker.rest.connectors():
-        shared_worker.rest.delete(name)
+def worker(shared_worker: PenstockWorker, token: str) -> Iterator[PenstockWorker]:
+    """The shared worker: other tests have connectors there, so names come from `unique`."""
+    found = copy.copy(shared_worker)
+    found.rest = ConnectRest(found.url, own=token)
+    yield found
+    _clean(found.rest)
+
+
+@pytest.fixture(scope="session")
+def lone_worker(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[PenstockWorker]:
+    """A worker for tests that list, count or change all it has; they ask for `lone`.
+
+    It knows the database of the examples from its environment, and its Spark tells about its jobs.
+    """
+    directory = tmp_path_factory.mktemp("lone")
+    properties = {
+        **distributed_properties(kafka, f"lone-{uuid.uuid4().hex[:8]}"),
+        "config.providers": "env",
+        "config.providers.env.class": ENV_PROVIDER,
+        "spark.ui.enabled": "true",
+        "spark.ui.port": str(free_port()),
+        "spark.driver.host": "127.0.0.1",
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SHOP_DATABASE", f"jdbc:sqlite:{directory / 'shop.db'}")
+        with PenstockWorker(directory, properties) as found:
+            yield found
+
+
+@pytest.fixture
+def lone(lone_worker: PenstockWorker) -> Iterator[PenstockWorker]:
+    """The worker that one test at a time has for itself, without connectors before and after."""
+    _clean(lone_worker.rest)
+    yield lone_worker
+    _clean(lone_worker.rest)
+
+
+def _clean(rest: ConnectRest) -> None:
+    for name in rest.connectors():
+        rest.delete(name)

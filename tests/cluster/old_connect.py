@@ -10,6 +10,8 @@ from typing import Self
 
 import httpx
 
+from penstock.testing.waiting import patient
+
 _SINCE_3_5 = re.compile(r"(GET|PATCH|DELETE) /connectors/[^/]+/offsets|PUT /connectors/[^/]+/stop")
 _SINCE_3_6 = re.compile(r"(PATCH|DELETE) /connectors/[^/]+/offsets")
 _UNKNOWN = b'{"error_code":404,"message":"HTTP 404 Not Found"}'
@@ -55,7 +57,7 @@ def _handler(url: str, *, knows_stop: bool) -> type[BaseHTTPRequestHandler]:
                 return
             kind = {"content-type": "application/json"} if body else {}
             answer = httpx.request(
-                self.command, url + self.path, content=body, headers=kind, timeout=90
+                self.command, url + self.path, content=body, headers=kind, timeout=patient()
             )
             self._answer(answer.status_code, answer.content)
 

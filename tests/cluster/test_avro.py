@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from confluent_kafka.schema_registry import SchemaRegistryClient
 from confluent_kafka.schema_registry.avro import AvroDeserializer, AvroSerializer
 from confluent_kafka.serialization import MessageField, SerializationContext
@@ -14,8 +13,6 @@ from confluent_kafka.serialization import MessageField, SerializationContext
 from penstock.testing.registry import SchemaRegistry
 from penstock.testing.worker import PenstockWorker
 from tests.cluster import topics
-
-pytestmark = pytest.mark.timeout(300)
 
 AVRO = "io.confluent.connect.avro.AvroConverter"
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
+from penstock.testing.waiting import patient
 from penstock.testing.worker import PenstockWorker
 from tests.rest_clients import go_client, python_client
 
 # The first run installs them; later ones take seconds.
-pytestmark = pytest.mark.timeout(500)
 
 PLUGIN = "FileStreamSource"
 RUNNING, PAUSED = ["RUNNING"] * 2, ["PAUSED"] * 2
@@ -25,7 +25,11 @@ needs_go = pytest.mark.skipif(shutil.which("go") is None, reason="there is no go
 
 def run(*command: str | Path) -> str:
     result = subprocess.run(
-        [str(part) for part in command], capture_output=True, text=True, timeout=60, check=False
+        [str(part) for part in command],
+        capture_output=True,
+        text=True,
+        timeout=patient(),
+        check=False,
     )
     assert result.returncode == 0, (result.returncode, result.stdout, result.stderr)
     return result.stdout
@@ -62,14 +66,14 @@ def request_file(tmp_path: Path, name: str, config: dict[str, str]) -> Path:
 
 
 def test_kafka_connect_py(
-    worker: PenstockWorker, name: str, config: dict[str, str], request_file: Path
+    lone: PenstockWorker, name: str, config: dict[str, str], request_file: Path
 ) -> None:
-    kc = (python_client("kafka-connect-py") / "kc", "--url", worker.url)
+    kc = (python_client("kafka-connect-py") / "kc", "--url", lone.url)
     assert answer(*kc, "info")["kafka_cluster_id"]
     assert PLUGIN in str(answer(*kc, "list-plugins"))
     created = answer(*kc, "create", "--config-file", request_file)
     assert (created["name"], created["config"]["file"]) == (name, config["file"])
-    worker.rest.await_running(name)
+    lone.rest.await_running(name)
     assert answer(*kc, "list") == [name]
     assert answer(*kc, "list", "--expand", "status", "--state", "RUNNING").keys() == {name}
     assert answer(*kc, "list", "--state", "PAUSED") == []
@@ -79,20 +83,20 @@ def test_kafka_connect_py(
     assert answer(*kc, "list-tasks", name)[0]["id"] == {"connector": name, "task": 0}
     assert answer(*kc, "task-status", name, "0")["state"] == "RUNNING"
 
-    worker.rest.eventually(lambda: worker.rest.topics(name))
+    lone.rest.eventually(lambda: lone.rest.topics(name))
     assert answer(*kc, "list-topics", name) == {name: {"topics": [name]}}
     assert answer(*kc, "reset-topics", name) is None
     assert answer(*kc, "list-topics", name) == {name: {"topics": []}}
 
     assert run(*kc, "pause", "--all", "--pattern", name) == ""
-    worker.rest.await_states(name, PAUSED)
+    lone.rest.await_states(name, PAUSED)
     assert run(*kc, "resume", name) == ""
-    worker.rest.await_states(name, RUNNING)
+    lone.rest.await_states(name, RUNNING)
     restarted = answer(*kc, "restart", name, "--include-tasks")
     assert restarted["name"] == name
-    worker.rest.await_states(name, RUNNING)
+    lone.rest.await_states(name, RUNNING)
     assert answer(*kc, "restart-task", name, "0") is None
-    worker.rest.await_states(name, RUNNING)
+    lone.rest.await_states(name, RUNNING)
     changed = json.dumps({**config, "batch.size": "10"})
     updated = answer(*kc, "update", name, "--config-data", changed)
     assert updated["config"]["batch.size"] == "10"
@@ -102,7 +106,7 @@ def test_kafka_connect_py(
 
 
 def test_validation_with_the_library_of_kafka_connect_py(
-    worker: PenstockWorker, config: dict[str, str], name: str
+    lone: PenstockWorker, config: dict[str, str], name: str
 ) -> None:
     # The command line encodes the config twice, which Kafka Connect refuses as well.
     script = """
@@ -118,13 +122,13 @@ connect.stop_connector(name)
 print(json.dumps([valid["error_count"], wrong["error_count"]]))
 """
     python = python_client("kafka-connect-py") / "python"
-    valid, wrong = answer(python, "-c", script, worker.url, name, PLUGIN, json.dumps(config))
+    valid, wrong = answer(python, "-c", script, lone.url, name, PLUGIN, json.dumps(config))
     assert valid == 0
     assert wrong == 1
-    worker.rest.await_states(name, ["STOPPED"])
+    lone.rest.await_states(name, ["STOPPED"])
 
 
-def test_kafka_connect_api(worker: PenstockWorker, name: str, config: dict[str, str]) -> None:
+def test_kafka_connect_api(lone: PenstockWorker, name: str, config: dict[str, str]) -> None:
     script = """
 import json, sys, time
 from kafka_connect_api.kafka_connect_api import Api, Cluster, Connector
@@ -135,7 +139,7 @@ cluster = Cluster(Api(url=url))
 
 
 def until(wanted):
-    end = time.monotonic() + 60
+    end = time.monotonic() + 600
     while True:
         connector = cluster.connectors[name]
         try:
@@ -181,7 +185,7 @@ facts = [missing, conflict, exists, connector.connector_class if name in cluster
 print(json.dumps([*facts, first, second, during, cluster.version, cluster.kafka_cluster]))
 """
     python = python_client("kafka-connect-api") / "python"
-    found = answer(python, "-c", script, worker.url, name, json.dumps(config))
+    found = answer(python, "-c", script, lone.url, name, json.dumps(config))
     own = {**config, "name": name}
     assert found[:6] == [True, True, True, "", own, {**own, "batch.size": "10"}]
     assert found[6] == "WARN"
@@ -189,9 +193,9 @@ print(json.dumps([*facts, first, second, during, cluster.version, cluster.kafka_
 
 
 def test_kafkaconnect(
-    worker: PenstockWorker, name: str, config: dict[str, str], config_file: Path, tmp_path: Path
+    lone: PenstockWorker, name: str, config: dict[str, str], config_file: Path, tmp_path: Path
 ) -> None:
-    program = (python_client("kafkaconnect") / "kafkaconnect", "--connect", worker.url)
+    program = (python_client("kafkaconnect") / "kafkaconnect", "--connect", lone.url)
     assert PLUGIN in str(answer(*program, "plugins"))
     checked = answer(*program, "upload", "--dry-run", "--name", name, config_file)
     assert (checked["name"], checked["error_count"]) == (PLUGIN, 0)
@@ -200,36 +204,36 @@ def test_kafkaconnect(
     assert "topic" in run(*program, "upload", "--name", name, wrong)
     assert answer(*program, "list") == []
     run(*program, "upload", "--name", name, config_file)
-    worker.rest.await_running(name)
+    lone.rest.await_running(name)
     assert answer(*program, "list") == [name]
     assert answer(*program, "info", name)["type"] == "source"
     assert answer(*program, "status", name)["connector"]["state"] == "RUNNING"
     assert answer(*program, "config", name) == {**config, "name": name}
     assert len(answer(*program, "tasks", name)) == 1
-    worker.rest.eventually(lambda: worker.rest.topics(name))
+    lone.rest.eventually(lambda: lone.rest.topics(name))
     assert answer(*program, "topics", name) == {name: {"topics": [name]}}
     assert run(*program, "pause", name) == "\n"
-    worker.rest.await_states(name, PAUSED)
+    lone.rest.await_states(name, PAUSED)
     assert run(*program, "resume", name) == "\n"
-    worker.rest.await_states(name, RUNNING)
+    lone.rest.await_states(name, RUNNING)
     assert run(*program, "restart", name) == "\n"
-    worker.rest.await_states(name, RUNNING)
+    lone.rest.await_states(name, RUNNING)
     assert run(*program, "delete", name) == "\n"
     assert "not found" in run(*program, "status", name)
 
 
 def test_kafka_connect_cli(
-    worker: PenstockWorker, name: str, config: dict[str, str], config_file: Path
+    lone: PenstockWorker, name: str, config: dict[str, str], config_file: Path
 ) -> None:
     program = python_client("kafka-connect-cli") / "kafka_connect"
 
     def connector(verb: str, *options: str | Path) -> str:
-        return run(program, "connector", verb, "--url", worker.url, *options)
+        return run(program, "connector", verb, "--url", lone.url, *options)
 
     named = ("--name", name)
     created = json.loads(connector("create", *named, "--configuration-file", config_file))
     assert created["config"] == {**config, "name": name}
-    worker.rest.await_running(name)
+    lone.rest.await_running(name)
     assert connector("create", *named, "--configuration-file", config_file, "--if-not-exists")
     healthy = {"connector": name, "state": "RUNNING", "failedTasks": []}
     assert json.loads(connector("list")) == [healthy]
@@ -238,26 +242,26 @@ def test_kafka_connect_cli(
     changed = json.dumps({**config, "batch.size": "10"})
     updated = json.loads(connector("update", *named, "--configuration", changed))
     assert updated["config"]["batch.size"] == "10"
-    worker.rest.await_running(name)
+    lone.rest.await_running(name)
     assert connector("pause", *named) == ""
-    worker.rest.await_states(name, PAUSED)
-    assert "PAUSED" in run(program, "health-check", "--url", worker.url, "--verbose")
+    lone.rest.await_states(name, PAUSED)
+    assert "PAUSED" in run(program, "health-check", "--url", lone.url, "--verbose")
     assert connector("resume-all", *named, "--verbose") == f"Connector {name} resumed\n"
-    worker.rest.await_states(name, RUNNING)
+    lone.rest.await_states(name, RUNNING)
     assert connector("restart", *named) == ""
-    worker.rest.await_states(name, RUNNING)
-    task = ("--url", worker.url, "--connector", name)
+    lone.rest.await_states(name, RUNNING)
+    task = ("--url", lone.url, "--connector", name)
     assert answer(program, "task", "list", *task) == [
         {"taskId": 0, "state": "RUNNING", "trace": ""}
     ]
     assert run(program, "task", "restart", *task, "--task", "0") == ""
-    worker.rest.await_states(name, RUNNING)
+    lone.rest.await_states(name, RUNNING)
     assert connector("delete", *named) == ""
-    assert worker.rest.connectors() == []
+    assert lone.rest.connectors() == []
 
 
 def test_kafka_connect_healthcheck(
-    worker: PenstockWorker, name: str, config: dict[str, str], tmp_path: Path
+    lone: PenstockWorker, name: str, config: dict[str, str], tmp_path: Path
 ) -> None:
     # Its program listens on all addresses and has no option for one; its handler needs not.
     script = """
@@ -271,7 +275,7 @@ health = Health(sys.argv[1], sys.argv[2], ["FAILED"], "", 0, ["CONNECTOR", "TASK
 server = HTTPServer(("127.0.0.1", 0), partial(RequestHandler, health))
 threading.Thread(target=server.serve_forever, daemon=True).start()
 try:
-    answer = urllib.request.urlopen(f"http://127.0.0.1:{server.server_port}/", timeout=30)
+    answer = urllib.request.urlopen(f"http://127.0.0.1:{server.server_port}/", timeout=patient())
 except urllib.error.HTTPError as error:
     answer = error
 print(json.dumps([answer.status, json.load(answer)]))
@@ -280,15 +284,15 @@ server.shutdown()
     python = python_client("kafka-connect-healthcheck") / "python"
 
     def health() -> Any:
-        return answer(python, "-c", script, worker.url, worker.url.removeprefix("http://"))
+        return answer(python, "-c", script, lone.url, lone.url.removeprefix("http://"))
 
-    worker.rest.create_running(name, config)
+    lone.rest.create_running(name, config)
     status, report = health()
     assert (status, report["healthy"], report["failures"]) == (200, True, [])
     # A directory can't be read as a file: the task fails.
     failing = f"{name}-fails"
-    worker.rest.create(failing, {**config, "file": str(tmp_path)})
-    worker.rest.await_trace(failing)
+    lone.rest.create(failing, {**config, "file": str(tmp_path)})
+    lone.rest.await_trace(failing)
     status, report = health()
     assert (status, report["healthy"]) == (503, False)
     (failure,) = report["failures"]
@@ -298,58 +302,58 @@ server.shutdown()
 
 @needs_go
 def test_go_kafka_connect(
-    worker: PenstockWorker, name: str, config: dict[str, str], request_file: Path
+    lone: PenstockWorker, name: str, config: dict[str, str], request_file: Path
 ) -> None:
     program = go_client("go-kafka-connect")
 
     def cli(verb: str, *options: str | Path) -> str:
-        return run(program, verb, "--url", worker.url, *options)
+        return run(program, verb, "--url", lone.url, *options)
 
     named = ("--connector", name)
     assert '"Code": 201' in cli("create", "--path", request_file, "--sync")
-    worker.rest.await_running(name)
+    lone.rest.await_running(name)
     assert name in cli("list")
     assert config["file"] in cli("get", *named)
     assert config["file"] in cli("get", *named, "--config")
     assert "RUNNING" in cli("get", *named, "--status")
     assert name in cli("get", *named, "--tasks")
     cli("pause", *named, "--sync")
-    worker.rest.await_states(name, PAUSED)
+    lone.rest.await_states(name, PAUSED)
     cli("resume", *named, "--sync")
-    worker.rest.await_states(name, RUNNING)
+    lone.rest.await_states(name, RUNNING)
     cli("update", *named, "--string", json.dumps({**config, "batch.size": "10"}), "--sync")
-    assert worker.rest.get(f"/connectors/{name}/config")["batch.size"] == "10"
+    assert lone.rest.get(f"/connectors/{name}/config")["batch.size"] == "10"
     cli("deploy", "--path", request_file)
-    assert worker.rest.get(f"/connectors/{name}/config") == {**config, "name": name}
+    assert lone.rest.get(f"/connectors/{name}/config") == {**config, "name": name}
     cli("delete", *named, "--sync")
-    assert worker.rest.connectors() == []
+    assert lone.rest.connectors() == []
 
 
 @needs_go
 def test_go_kafka(
-    worker: PenstockWorker,
+    lone: PenstockWorker,
     name: str,
     config: dict[str, str],
     request_file: Path,
     tmp_path: Path,
 ) -> None:
-    program = (go_client("go-kafka"), f"--host={worker.url}/")
+    program = (go_client("go-kafka"), f"--host={lone.url}/")
     run(*program, "create", f"--from-file={request_file}")
-    worker.rest.await_running(name)
+    lone.rest.await_running(name)
     assert name in run(*program, "list")
     assert answer(*program, "show", name)["config"] == {**config, "name": name}
     assert answer(*program, "config", name) == {**config, "name": name}
     assert len(answer(*program, "tasks", name)) == 1
     assert answer(*program, "status", name)["connector"]["state"] == "RUNNING"
     run(*program, "pause", name)
-    worker.rest.await_states(name, PAUSED)
+    lone.rest.await_states(name, PAUSED)
     run(*program, "resume", name)
-    worker.rest.await_states(name, RUNNING)
+    lone.rest.await_states(name, RUNNING)
     run(*program, "restart", name)
-    worker.rest.await_states(name, RUNNING)
+    lone.rest.await_states(name, RUNNING)
     changed = tmp_path / "changed.json"
     changed.write_text(json.dumps({**config, "batch.size": "10"}))
     run(*program, "update", name, f"--config={changed}")
     assert answer(*program, "config", name)["batch.size"] == "10"
     run(*program, "delete", name)
-    assert worker.rest.connectors() == []
+    assert lone.rest.connectors() == []

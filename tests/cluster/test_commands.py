@@ -15,9 +15,7 @@ import pytest
 from penstock.ports import free_port
 from penstock.process import Child
 from penstock.testing.connect import distributed_properties
-from penstock.testing.waiting import eventually
-
-pytestmark = pytest.mark.timeout(500)
+from penstock.testing.waiting import eventually, patient
 
 PENSTOCK = [sys.executable, "-m", "penstock"]
 
@@ -55,7 +53,11 @@ def answers(url: str) -> bool:
 
 def test_the_demo_delivers_ten_thousand_records_in_order() -> None:
     result = subprocess.run(
-        [*PENSTOCK, "demo", "--exit"], capture_output=True, text=True, timeout=400, check=False
+        [*PENSTOCK, "demo", "--exit"],
+        capture_output=True,
+        text=True,
+        timeout=patient(400),
+        check=False,
     )
     assert "10,000 records arrived, unchanged and in order." in result.stdout, result.stdout
     assert result.returncode == 0
@@ -64,11 +66,11 @@ def test_the_demo_delivers_ten_thousand_records_in_order() -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_nothing_outlives_the_demo(tmp_path: Path, number: signal.Signals) -> None:
     with Child("demo", [*PENSTOCK, "demo"], log=tmp_path / "log") as demo:
-        eventually(lambda: "records/s" in demo.tail(), seconds=150)
+        eventually(lambda: "records/s" in demo.tail())
         family = descendants(demo.pid)
         assert len(family) >= 2  # Kafka and the worker at least
         demo.signal(number)
-        assert demo.wait(60)
+        assert demo.wait(patient())
         assert demo.exit_code == (0 if number is signal.SIGINT else -signal.SIGKILL)
         eventually(lambda: alive(family), lambda left: not left)
 
@@ -81,14 +83,16 @@ def test_up_keeps_connectors_between_runs(tmp_path: Path) -> None:
     config = {"connector.class": "FileStreamSource", "file": "/nowhere/at/all", "topic": "t"}
     for run in range(2):
         with Child("penstock up", command, log=tmp_path / "log") as child:
-            child.wait_until(lambda: answers(url), 90, "the REST API answered")
+            child.wait_until(lambda: answers(url), patient(), "the REST API answered")
             if run == 0:
                 body = {"name": "kept", "config": config}
-                created = httpx.post(url, json=body, timeout=30)
+                created = httpx.post(url, json=body, timeout=patient())
                 assert created.status_code == httpx.codes.CREATED, created.text
-            eventually(lambda: httpx.get(url, timeout=10).json(), lambda got: got == ["kept"])
+            eventually(
+                lambda: httpx.get(url, timeout=patient()).json(), lambda got: got == ["kept"]
+            )
             child.signal(signal.SIGINT)
-            assert child.wait(60)
+            assert child.wait(patient())
             assert child.exit_code == 0
 
 
@@ -114,7 +118,7 @@ def test_docker_variables_start_a_worker(
     }
     environ = {**os.environ, **variables}
     with Child("worker", [*PENSTOCK, "distributed"], log=tmp_path / "log", env=environ) as child:
-        child.wait_until(lambda: answers(f"{url}/connectors"), 60, "the REST API answered")
+        child.wait_until(lambda: answers(f"{url}/connectors"), patient(), "the REST API answered")
 
 
 def test_a_second_worker_on_the_port_is_a_clear_error(
@@ -129,8 +133,10 @@ def test_a_second_worker_on_the_port_is_a_clear_error(
     file.write_text("".join(f"{key}={value}\n" for key, value in properties.items()))
     command = [*PENSTOCK, "distributed", str(file)]
     with Child("worker", command, log=tmp_path / "log") as first:
-        first.wait_until(lambda: answers(f"http://127.0.0.1:{port}/"), 60, "it answered")
-        second = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        first.wait_until(lambda: answers(f"http://127.0.0.1:{port}/"), patient(), "it answered")
+        second = subprocess.run(
+            command, capture_output=True, text=True, timeout=patient(), check=False
+        )
         assert second.returncode == 1
         assert str(port) in second.stderr
         assert "Traceback" not in second.stderr

@@ -16,8 +16,6 @@ from penstock.testing.worker import PenstockWorker
 from tests.client_cycle import SOURCE, all_commands, await_states, whole_cycle
 from tests.unit.cli.run import penstock
 
-pytestmark = pytest.mark.timeout(300)
-
 
 @pytest.fixture
 def client(worker: PenstockWorker) -> Client:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import struct
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -14,16 +13,13 @@ import pytest
 
 from penstock.kafka.embedded import EmbeddedKafka
 from penstock.testing.processes import alive, descendants
-from penstock.testing.waiting import eventually
+from penstock.testing.waiting import eventually, patient
 from penstock.testing.worker import PenstockWorker
 from tests.cluster import topics
-from tests.cluster.conftest import worker_properties
-
-pytestmark = pytest.mark.timeout(400)
+from tests.shared.servers import worker_properties
+from tests.shared.sizes import Size
 
 STRING = "org.apache.kafka.connect.storage.StringConverter"
-LINES = 200_000
-AWAY_SECONDS = 30.0
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +75,7 @@ class Transfer:
     def await_middle(self) -> None:
         """Wait until a part of the big batch is in the topic."""
         begun = self.in_topic
-        eventually(lambda: self.in_topic > begun + 1000, seconds=120)
+        eventually(lambda: self.in_topic > begun + 1000)
 
     def await_arrival(self, seconds: float = 180) -> None:
         """Wait until the last line has arrived in topic and file; no task fails meanwhile."""
@@ -114,26 +110,26 @@ def transfer(
         crashing.rest.delete(name)
 
 
-def test_the_spark_jvm_is_killed(crashing: PenstockWorker, transfer: Transfer) -> None:
+def test_the_spark_jvm_is_killed(crashing: PenstockWorker, transfer: Transfer, size: Size) -> None:
     transfer.append(10)
     transfer.start()
     transfer.await_arrival()
-    transfer.append(LINES)
+    transfer.append(size.lines)
     transfer.await_middle()
     crashing.kill_spark()
     transfer.await_arrival()
     assert crashing.rest.states(transfer.source) == ["RUNNING", "RUNNING"]
     assert crashing.rest.states(transfer.sink) == ["RUNNING", "RUNNING"]
     assert "The Spark JVM went away; starting another" in crashing.log_text
-    transfer.check(most_twice=LINES)
+    transfer.check(most_twice=size.lines)
 
     transfer.append(5)
     transfer.await_arrival()
-    transfer.check(most_twice=LINES)
+    transfer.check(most_twice=size.lines)
 
 
 def test_the_worker_is_killed(
-    crashing: PenstockWorker, transfer: Transfer, tmp_path: Path, unique: Callable[[str], str]
+    crashing: PenstockWorker, transfer: Transfer, size: Size, unique: Callable[[str], str]
 ) -> None:
     rest = crashing.rest
     quiet = {"connector.class": "FileStreamSource", "file": "/no/such/file", "topic": "none"}
@@ -146,11 +142,11 @@ def test_the_worker_is_killed(
     transfer.start()
     transfer.await_arrival()
     rest.await_offsets(transfer.source, bool)
-    transfer.append(LINES)
+    transfer.append(size.lines)
     transfer.await_middle()
     family = descendants(crashing.child.pid)
     crashing.kill()
-    eventually(lambda: alive(family), lambda left: not left, seconds=60)
+    eventually(lambda: alive(family), lambda left: not left)
 
     crashing.start()
     rest.await_running(transfer.source)
@@ -158,27 +154,28 @@ def test_the_worker_is_killed(
     rest.await_states(paused, ["PAUSED", "PAUSED"])
     rest.await_states(stopped, ["STOPPED"])
     transfer.await_arrival()
-    transfer.check(most_twice=LINES)
-    size = transfer.inbound.stat().st_size
-    rest.await_offsets(transfer.source, lambda found: found[0]["offset"] == {"position": size})
+    transfer.check(most_twice=size.lines)
+    end = transfer.inbound.stat().st_size
+    rest.await_offsets(transfer.source, lambda found: found[0]["offset"] == {"position": end})
     rest.resume(paused)
 
 
-def test_the_worker_is_asked_to_end(crashing: PenstockWorker, transfer: Transfer) -> None:
+def test_the_worker_is_asked_to_end(
+    crashing: PenstockWorker, transfer: Transfer, size: Size
+) -> None:
     transfer.append(10)
     transfer.start()
     transfer.await_arrival()
-    transfer.append(LINES)
+    transfer.append(size.lines)
     transfer.await_middle()
     family = descendants(crashing.child.pid)
     crashing.child.signal(signal.SIGTERM)
-    # The graceful time is 5 s; the rest is for a busy machine.
-    assert crashing.child.wait(60)
+    assert crashing.child.wait(patient())
     assert crashing.child.exit_code == 0
     eventually(lambda: alive(family), lambda left: not left)
     crashing.start()
     transfer.await_arrival()
-    transfer.check(most_twice=LINES)
+    transfer.check(most_twice=size.lines)
 
     # At rest everything is committed: after an orderly end nothing comes twice.
     before = transfer.in_topic
@@ -191,7 +188,7 @@ def test_the_worker_is_asked_to_end(crashing: PenstockWorker, transfer: Transfer
 
 
 def test_the_broker_is_away(
-    broker: EmbeddedKafka, crashing: PenstockWorker, transfer: Transfer
+    broker: EmbeddedKafka, crashing: PenstockWorker, transfer: Transfer, size: Size
 ) -> None:
     transfer.append(10)
     transfer.start()
@@ -199,18 +196,18 @@ def test_the_broker_is_away(
     broker.stop()
     transfer.append(100)
     # How long it is away is what this is about, so here it is waited for.
-    threading.Event().wait(AWAY_SECONDS)
-    begun = time.monotonic()
+    time.sleep(size.broker_away_seconds)
     broker.start()
+    begun = time.monotonic()
     transfer.await_arrival()
-    assert time.monotonic() - begun < 120
+    assert time.monotonic() - begun < patient()
     for name in (transfer.source, transfer.sink):
         assert crashing.rest.states(name) == ["RUNNING", "RUNNING"]
     transfer.check(most_twice=110)
 
 
 def test_the_broker_hangs(
-    broker: EmbeddedKafka, crashing: PenstockWorker, transfer: Transfer
+    broker: EmbeddedKafka, crashing: PenstockWorker, transfer: Transfer, size: Size
 ) -> None:
     """Worse than away: connections stay open and nobody answers."""
     transfer.append(10)
@@ -219,7 +216,7 @@ def test_the_broker_hangs(
     os.kill(broker.pid, signal.SIGSTOP)
     try:
         transfer.append(100)
-        threading.Event().wait(AWAY_SECONDS / 3)
+        time.sleep(size.hang_seconds)
     finally:
         os.kill(broker.pid, signal.SIGCONT)
     transfer.await_arrival()

@@ -10,13 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from penstock.ports import free_port
+from penstock.testing.waiting import patient
 from penstock.testing.worker import PenstockWorker
 from tests.cluster import topics
-
-pytestmark = pytest.mark.timeout(300)
 
 JSON = "org.apache.kafka.connect.json.JsonConverter"
 STRING = "org.apache.kafka.connect.storage.StringConverter"
@@ -29,7 +26,7 @@ def dlq(*arguments: str, status: int = 0, answer: str = "") -> str:
         env={**os.environ, "COLUMNS": "300"},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=patient(),
         check=False,
     )
     assert result.returncode == status, result.stderr
@@ -42,7 +39,7 @@ def lines(file: Path) -> list[str]:
 
 
 def test_there_and_back(
-    worker: PenstockWorker, kafka: str, tmp_path: Path, unique: Callable[[str], str]
+    lone: PenstockWorker, kafka: str, tmp_path: Path, unique: Callable[[str], str]
 ) -> None:
     file, topic, dead, name = tmp_path / "out", unique("orders"), unique("dead"), unique("sink")
     topics.create(kafka, topic, partitions=2)
@@ -64,9 +61,9 @@ def test_there_and_back(
         "errors.deadletterqueue.topic.replication.factor": "1",
         "errors.deadletterqueue.context.headers.enable": "true",
     }
-    worker.rest.create_running(name, config)
-    worker.rest.eventually(lambda: topics.records(kafka, dead), lambda now: len(now) >= 6)
-    place = ["--bootstrap-server", kafka, "--url", worker.rest.url]
+    lone.rest.create_running(name, config)
+    lone.rest.eventually(lambda: topics.records(kafka, dead), lambda now: len(now) >= 6)
+    place = ["--bootstrap-server", kafka, "--url", lone.rest.url]
 
     listed: dict[str, Any] = json.loads(dlq("list", *place, "--json"))
     assert listed["topics"] == [
@@ -91,12 +88,12 @@ def test_there_and_back(
     assert "There are no such letters" in dlq("show", *place, "--error", "no such words")
 
     # The connector is mended: it takes any text now.
-    worker.rest.configure(name, config | {"value.converter": STRING})
+    lone.rest.configure(name, config | {"value.converter": STRING})
     assert f"6 letters to {topic}" in dlq("replay", *place, "--dry-run")
     assert "no terminal to ask on; give --yes" in dlq("replay", *place, status=2, answer="y\n")
     assert topics.end(kafka, topic) == 6
     assert "6 letters were replayed" in dlq("replay", *place, "--yes")
-    worker.rest.eventually(lambda: lines(file), lambda got: len(got) >= 12)
+    lone.rest.eventually(lambda: lines(file), lambda got: len(got) >= 12)
     assert sorted(lines(file)) == sorted(2 * [value.decode() for value in values])
     back = [each for each in topics.records(kafka, topic) if each.offset >= 6]
     assert [(each.partition, each.value) for each in back] == [

@@ -11,8 +11,6 @@ from penstock.testing.registry import SchemaRegistry
 from penstock.testing.worker import PenstockWorker
 from tests.spark.connectors.jdbc.test_source_types import MARIADB, POSTGRESQL, Case
 
-pytestmark = pytest.mark.timeout(300)
-
 # What Connect's types can't hold, with what becomes of it: times have milliseconds, a zero date is
 # null, a year is its first day, infinity is far away.
 MARIADB_LOSSES = {

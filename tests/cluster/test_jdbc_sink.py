@@ -11,8 +11,7 @@ from penstock.testing.databases import FreshDatabase
 from penstock.testing.worker import PenstockWorker
 from tests.cluster import topics
 from tests.cluster.jdbc_records import CONVERTERS, encoded, key
-
-pytestmark = pytest.mark.timeout(300)
+from tests.shared.sizes import Size
 
 SINK = "io.confluent.connect.jdbc.JdbcSinkConnector"
 
@@ -85,10 +84,14 @@ def test_changes_of_rows_and_of_their_schema(
 
 
 def test_a_big_backlog_of_several_topics(
-    worker: PenstockWorker, kafka: str, database: FreshDatabase, unique: Callable[[str], str]
+    worker: PenstockWorker,
+    kafka: str,
+    database: FreshDatabase,
+    unique: Callable[[str], str],
+    size: Size,
 ) -> None:
     first, second, name = unique("one"), unique("two"), unique("sink")
-    counts = {first: 60_000, second: 40_000}
+    counts = {first: size.backlog, second: size.backlog * 2 // 3}
     for topic, count in counts.items():
         topics.create(kafka, topic)
         rows = ({"id": number, "name": f"n{number}"} for number in range(count))
@@ -104,7 +107,7 @@ def test_a_big_backlog_of_several_topics(
         },
     )
     worker.rest.create_running(name, config)
-    for table, count in (("one", 60_000), ("two", 40_000)):
+    for table, count in zip(("one", "two"), counts.values(), strict=True):
         query = f"SELECT COUNT(*), COUNT(DISTINCT id), SUM(id) FROM {table}"
         total = sum(range(count))
         await_rows(worker, database, query, [(str(count), str(count), str(total))])

@@ -1,13 +1,10 @@
-"""Kill -9, at random: exactly once is exactly once, and nothing is missing without it.
-
-PENSTOCK_KILLS and PENSTOCK_KILL_ROWS make it as long as one likes; 20 and 1000000 take a while.
-"""
+"""Kill -9, at random: exactly once is exactly once, and nothing is missing without it."""
 
 from __future__ import annotations
 
-import os
 import random
 import threading
+import time
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,19 +14,16 @@ import pytest
 from penstock.errors import SetupError
 from penstock.testing.databases import FreshDatabase
 from penstock.testing.processes import alive, descendants
-from penstock.testing.waiting import eventually
+from penstock.testing.waiting import eventually, patient
 from penstock.testing.worker import PenstockWorker
 from tests.cluster import topics
-from tests.cluster.conftest import worker_properties
 from tests.cluster.jdbc_records import CONVERTERS, encoded, key
+from tests.shared.servers import worker_properties
+from tests.shared.sizes import Size
 
-KILLS = int(os.environ.get("PENSTOCK_KILLS", "4"))
-ROWS = int(os.environ.get("PENSTOCK_KILL_ROWS", "100000"))
 SEED = 20
 #: The worker is killed within that time after records begin to come.
 AT_MOST_SECONDS = 2.5
-
-pytestmark = pytest.mark.timeout(300 + KILLS * 60)
 
 
 @dataclass(frozen=True)
@@ -83,7 +77,11 @@ def crashing(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[P
 
 
 def test_kills_at_random(
-    crashing: PenstockWorker, kafka: str, mariadb: FreshDatabase, postgresql: FreshDatabase
+    crashing: PenstockWorker,
+    kafka: str,
+    mariadb: FreshDatabase,
+    postgresql: FreshDatabase,
+    size: Size,
 ) -> None:
     once = {"exactly.once": "true"}
     upsert = {"insert.mode": "upsert", "pk.mode": "record_value", "pk.fields": "id"}
@@ -99,27 +97,31 @@ def test_kills_at_random(
         crashing.rest.create_running(target.name, target.config(topic))
 
     chance = random.Random(SEED)
-    portion = ROWS // (KILLS + 1)
-    for number in range(KILLS):
+    kills, rows = size.kills, size.kill_rows
+    # Half of them end the worker, the others its Spark alone.
+    ends_worker = [number % 2 == 0 for number in range(kills)]
+    chance.shuffle(ends_worker)
+    portion = rows // (kills + 1)
+    for number in range(kills):
         with _producing(kafka, topic, number * portion, (number + 1) * portion):
-            threading.Event().wait(chance.uniform(0, AT_MOST_SECONDS))
-            _kill(crashing, worker=chance.random() < 0.5)
+            time.sleep(chance.uniform(0, AT_MOST_SECONDS))
+            _kill(crashing, worker=ends_worker[number])
         # Somebody works again: the next kill is one in the middle of work too.
         _await(crashing, targets[number % len(targets)], (number + 1) * portion)
-    with _producing(kafka, topic, KILLS * portion, ROWS):
+    with _producing(kafka, topic, kills * portion, rows):
         pass
     for target in targets:
-        _await(crashing, target, ROWS)
+        _await(crashing, target, rows)
     for target in targets:
-        rows, different, _ = target.sums()
-        assert different == ROWS
-        assert rows == ROWS or target.may_repeat
+        found, different, _ = target.sums()
+        assert different == rows
+        assert found == rows or target.may_repeat
 
 
 def _await(crashing: PenstockWorker, target: Target, rows: int) -> None:
-    crashing.rest.eventually(target.count, lambda found: found >= rows, seconds=180)
+    crashing.rest.eventually(target.count, lambda found: found >= rows, seconds=300)
     wanted = (rows, sum(range(rows)))
-    crashing.rest.eventually(target.sums, lambda found: found[1:] == wanted, seconds=180)
+    crashing.rest.eventually(target.sums, lambda found: found[1:] == wanted, seconds=300)
 
 
 class _producing:  # noqa: N801 - it reads as a statement
@@ -137,7 +139,7 @@ class _producing:  # noqa: N801 - it reads as a statement
         self._thread.start()
 
     def __exit__(self, *_: object) -> None:
-        self._thread.join(120)
+        self._thread.join(patient())
         assert not self._thread.is_alive()
 
 
@@ -147,5 +149,5 @@ def _kill(crashing: PenstockWorker, *, worker: bool) -> None:
         return
     family = descendants(crashing.child.pid)
     crashing.kill()
-    eventually(lambda: alive(family), lambda left: not left, seconds=60)
+    eventually(lambda: alive(family), lambda left: not left)
     crashing.start()

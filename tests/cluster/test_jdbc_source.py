@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
-from penstock.testing.connect import distributed_properties
+from penstock.connectors.jdbc.source.reader import Limits
 from penstock.testing.databases import FreshDatabase, MariaDb
-from penstock.testing.waiting import eventually
+from penstock.testing.waiting import eventually, patient
 from penstock.testing.worker import PenstockWorker
 from tests.cluster import topics
+from tests.shared.servers import worker_properties
+from tests.shared.sizes import Size
 
-pytestmark = pytest.mark.timeout(400)
-
+SHORT_CHUNKS = "chunks.ShortChunksConnector"
 CONFLUENT = "io.confluent.connect.jdbc.JdbcSourceConnector"
 PASSWORD = "tr0ub4dor"
-ROWS = 300_000
 
 USERS = (
     b'{"schema":{"type":"struct","fields":[{"type":"int32","optional":false,"field":"id"},'
@@ -114,7 +114,7 @@ def test_each_record_has_its_own_uuid_and_moment(
 def kcat(kafka: str, *arguments: str, stdin: str = "") -> str:
     command = ["kcat", "-b", kafka, *arguments]
     done = subprocess.run(
-        command, input=stdin, capture_output=True, text=True, timeout=60, check=True
+        command, input=stdin, capture_output=True, text=True, timeout=patient(), check=True
     )
     return done.stdout
 
@@ -156,7 +156,7 @@ def test_what_is_wrong_is_told_without_the_password(
         status = worker.rest.status(wrong)["connector"]
         return status if status["state"] == "FAILED" else None
 
-    trace = eventually(failed, seconds=60)["trace"]
+    trace = eventually(failed)["trace"]
     assert "Access denied" in trace
     assert "n0nsense" not in trace
     lacking = unique("lacking")
@@ -173,12 +173,12 @@ def fragile(tmp_path: Path) -> Iterator[MariaDb]:
 
 
 def test_a_database_that_dies_in_the_middle_of_a_load(
-    worker: PenstockWorker, kafka: str, fragile: MariaDb, unique: Callable[[str], str]
+    worker: PenstockWorker, kafka: str, fragile: MariaDb, unique: Callable[[str], str], size: Size
 ) -> None:
     fragile.sql(
         "x",
         "CREATE TABLE big (id INT PRIMARY KEY, filler VARCHAR(200));"
-        f"INSERT INTO big SELECT seq, REPEAT('x', 200) FROM seq_1_to_{ROWS}",
+        f"INSERT INTO big SELECT seq, REPEAT('x', 200) FROM seq_1_to_{size.load_rows}",
     )
     prefix, name = unique("died") + "-", unique("survivor")
     keys = {
@@ -195,28 +195,28 @@ def test_a_database_that_dies_in_the_middle_of_a_load(
     }
     topics.create(kafka, f"{prefix}big")
     worker.rest.create(name, keys)
-    eventually(lambda: topics.end(kafka, f"{prefix}big") > 1000, seconds=120)
+    eventually(lambda: topics.end(kafka, f"{prefix}big") > 1000)
     fragile.kill()
     # Long enough for several attempts in vain.
-    eventually(lambda: worker.log_text.count(f"Task {name}-0:") >= 3, seconds=60)
+    eventually(lambda: worker.log_text.count(f"Task {name}-0:") >= 3)
     fragile.start()
     worker.rest.await_offsets(
-        name, lambda now: bool(now) and now[0]["offset"] == {"incrementing": ROWS}
+        name, lambda now: bool(now) and now[0]["offset"] == {"incrementing": size.load_rows}
     )
     values = topics.values(kafka, f"{prefix}big")
-    assert {json.loads(value or b"")["id"] for value in values} == set(range(1, ROWS + 1))
+    assert {json.loads(value or b"")["id"] for value in values} == set(range(1, size.load_rows + 1))
     assert worker.rest.states(name) == ["RUNNING", "RUNNING"]
 
 
 def test_a_worker_that_is_killed_goes_on_behind_its_last_chunk(
-    kafka: str, mariadb: FreshDatabase, tmp_path: Path, unique: Callable[[str], str]
+    kafka: str, mariadb: FreshDatabase, tmp_path: Path, unique: Callable[[str], str], size: Size
 ) -> None:
     """A first load of more rows than a chunk has; the second chunk is cut off."""
-    rows = 1_200_000
+    in_chunk, rows = size.chunks
     mariadb.sql(f"CREATE TABLE big (id INT PRIMARY KEY) AS SELECT seq AS id FROM seq_1_to_{rows}")
     prefix, name = unique("killed") + "-", unique("loader")
     keys = {
-        "connector.class": CONFLUENT,
+        "connector.class": CONFLUENT if in_chunk == Limits().chunk_rows else SHORT_CHUNKS,
         **mariadb.config,
         "mode": "incrementing",
         "incrementing.column.name": "id",
@@ -226,20 +226,20 @@ def test_a_worker_that_is_killed_goes_on_behind_its_last_chunk(
     }
     topic = f"{prefix}big"
     topics.create(kafka, topic)
-    with PenstockWorker(tmp_path / "w", distributed_properties(kafka, unique("g"))) as worker:
+    with PenstockWorker(tmp_path / "w", worker_properties(kafka, unique("g"))) as worker:
         worker.rest.create(name, keys)
 
         def stored() -> int:
             found = worker.rest.offsets(name)
             return int(found[0]["offset"]["incrementing"]) if found else 0
 
-        chunk = eventually(stored, seconds=240)
+        chunk = eventually(stored, seconds=300)
         worker.kill()
         worker.start()
-        eventually(stored, lambda now: now == rows, seconds=180)
+        eventually(stored, lambda now: now == rows, seconds=300)
         assert worker.rest.states(name) == ["RUNNING", "RUNNING"]
     # What was in the first chunk did not come again.
-    assert 900_000 < chunk < 1_100_000
+    assert 0.9 * in_chunk < chunk < 1.1 * in_chunk
     assert topics.end(kafka, topic) <= rows + (rows - chunk)
     found = {int((value or b"")[6:-1]) for value in topics.values(kafka, topic)}
     assert found == set(range(1, rows + 1))

@@ -13,11 +13,9 @@ from typer.testing import CliRunner
 
 from penstock.cli.main import app
 from penstock.testing.databases import FreshDatabase
-from penstock.testing.waiting import eventually
+from penstock.testing.waiting import eventually, patient
 from penstock.testing.worker import PenstockWorker
 from tests.cluster import topics
-
-pytestmark = pytest.mark.timeout(500)
 
 KEYS_AND_PARTITIONS = r"Key:%k Partitions: %p \n"
 AS_JSON = r'{"Key": %k , "Payload": %s, "Partition": %p,  "Offset": %o }\n'
@@ -30,7 +28,7 @@ def kcat(kafka: str, *arguments: str, stdin: str = "") -> str:
         input=stdin,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=patient(),
         check=True,
     )
     return result.stdout
@@ -58,7 +56,7 @@ def test_offsets_are_read_and_reset_with_kcat_while_the_connector_is_deleted(
     def lines() -> list[str]:
         return kcat(kafka, "-C", "-t", topic, "-e", "-q").splitlines()
 
-    key, value, partition = eventually(stored, seconds=150)[-1]
+    key, value, partition = eventually(stored)[-1]
     assert json.loads(key) == [name, {"filename": str(source)}]
     assert json.loads(value) == {"position": 8}
     assert lines() == ["one", "two"]
@@ -68,7 +66,7 @@ def test_offsets_are_read_and_reset_with_kcat_while_the_connector_is_deleted(
     tombstone = ("-t", offsets, "-P", "-Z", "-K###", "-p", partition)
     kcat(kafka, *tombstone, stdin=f"{key}###\n")
     worker.rest.create_running(name, config)
-    assert eventually(lines, lambda got: len(got) >= 4, seconds=150) == ["one", "two"] * 2
+    assert eventually(lines, lambda got: len(got) >= 4) == ["one", "two"] * 2
 
 
 class Desk:
@@ -198,7 +196,7 @@ def test_bulk_has_a_line_without_a_payload(
     config = jdbc(mariadb, topic, mode="bulk", query="SELECT id FROM codes")
     worker.rest.create_running(name, {**config, "poll.interval.ms": "3600000"})
     assert await_numbers(worker, kafka, topic, 2) == [1, 2]
-    (line,) = eventually(lambda: desk.listed(AS_JSON, name), seconds=60)
+    (line,) = eventually(lambda: desk.listed(AS_JSON, name))
     # What breaks jq in the notes is a null in ours.
     assert line.startswith(f'{{"Key": ["{name}",{{"query":"query"}}] , "Payload": , ')
     (row,) = desk.ours("show", name)

@@ -7,13 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import httpx
-import pytest
 
 from penstock.testing.waiting import eventually
 from penstock.testing.worker import PenstockWorker
 from tests.cluster import topics
-
-pytestmark = pytest.mark.timeout(300)
 
 
 def source(file: Path, topic: str) -> dict[str, str]:
@@ -106,7 +103,6 @@ def test_restarts_of_failed_tasks(
     eventually(
         lambda: worker.log_text.count(f"Task {name}-0 failed"),
         lambda count: count == before + 1,
-        seconds=60,
     )
     rest.await_states(name, ["RUNNING", "FAILED"])
 
@@ -117,7 +113,7 @@ def test_restarts_of_failed_tasks(
     assert told["connector"]["state"] == "RUNNING"
     assert [task["state"] for task in told["tasks"]] == ["RESTARTING"]
     rest.await_running(name)
-    eventually(lambda: (folder / "out.txt").read_text(), lambda text: text == "one\n", seconds=60)
+    eventually(lambda: (folder / "out.txt").read_text(), lambda text: text == "one\n")
     assert worker.log_text.count(f"Task {name}-0 failed") == before + 1
 
     # Nothing failed: nothing is restarted.
@@ -127,9 +123,7 @@ def test_restarts_of_failed_tasks(
     assert answer.json()["connector"]["state"] == "RESTARTING"
     rest.await_running(name)
     topics.produce(kafka, topic, [b"two"])
-    eventually(
-        lambda: (folder / "out.txt").read_text(), lambda text: text == "one\ntwo\n", seconds=60
-    )
+    eventually(lambda: (folder / "out.txt").read_text(), lambda text: text == "one\ntwo\n")
 
 
 def test_a_connector_that_hangs_holds_up_nobody(

@@ -8,7 +8,6 @@ import sqlite3
 import subprocess
 import sys
 import time
-import uuid
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -20,23 +19,21 @@ from penstock import manager
 from penstock.client import Client
 from penstock.manager import MARKER, Connector, Connectors
 from penstock.testing.oracle import JavaConnect
-from penstock.testing.waiting import eventually
+from penstock.testing.waiting import eventually, patient
 from penstock.testing.worker import PenstockWorker
 from tests.cluster import topics
-from tests.cluster.conftest import worker_properties
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "manager"
 SOURCE = "org.apache.kafka.connect.file.FileStreamSourceConnector"
 JDBC = "io.confluent.connect.jdbc.JdbcSourceConnector"
-ENV_PROVIDER = "org.apache.kafka.common.config.provider.EnvVarConfigProvider"
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
-@pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A database with the tables of the examples."""
-    path = tmp_path_factory.mktemp("shop") / "shop.db"
+@pytest.fixture
+def shop(lone: PenstockWorker) -> Path:
+    """The database that the worker knows, with the tables of the examples."""
+    path = lone.directory / "shop.db"
     with closing(sqlite3.connect(path)) as database:
         for table in ("country", "currency", "order_status"):
             database.execute(f"CREATE TABLE {table} (code TEXT PRIMARY KEY, label TEXT)")
@@ -49,29 +46,11 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(scope="module")
-def cluster(
-    kafka: str, shop: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[PenstockWorker]:
-    """A worker that knows the examples' database from its environment."""
-    properties = {
-        **worker_properties(kafka, f"manager-{uuid.uuid4().hex[:8]}"),
-        "config.providers": "env",
-        "config.providers.env.class": ENV_PROVIDER,
-    }
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SHOP_DATABASE", f"jdbc:sqlite:{shop}")
-        with PenstockWorker(tmp_path_factory.mktemp("worker"), properties) as worker:
-            yield worker
-
-
 @pytest.fixture
-def client(cluster: PenstockWorker) -> Iterator[Client]:
-    """The worker's client; no connectors are left behind."""
-    with Client(cluster.url) as found:
+def client(lone: PenstockWorker) -> Iterator[Client]:
+    """The client of a worker without connectors."""
+    with Client(lone.url) as found:
         yield found
-        for name in found.connectors():
-            found.delete(name)
 
 
 @pytest.fixture
@@ -80,7 +59,9 @@ def penstock(client: Client) -> Run:
 
     def run(*arguments: str | Path, status: int = 0) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "penstock", *map(str, arguments), "--connect", client.url]
-        found = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        found = subprocess.run(
+            command, capture_output=True, text=True, timeout=patient(), check=False
+        )
         assert found.returncode == status, f"{found.stdout}\n{found.stderr}"
         return found
 
@@ -103,7 +84,6 @@ def await_nothing_to_change(client: Client, files: Path) -> None:
     eventually(
         lambda: manager.plan(client, wanted, prune=True).pending,
         lambda pending: pending == [],
-        seconds=30,
     )
 
 
@@ -116,7 +96,7 @@ def test_forty_connectors_from_files(client: Client, penstock: Run, tmp_path: Pa
 
     begun = time.monotonic()
     applied = penstock("apply", files, "--wait")
-    assert time.monotonic() - begun < 40
+    assert time.monotonic() - begun < patient(40)
     assert applied.stdout.count("created many-") == 40
     assert "Applied: 40 done." in applied.stdout
     assert "40 of 40 are in the state they should have." in applied.stdout
@@ -187,26 +167,29 @@ def test_a_cluster_is_kept_equal_to_its_files(client: Client, tmp_path: Path) ->
     write_many(tmp_path / "files", 10)
     command = [sys.executable, "-m", "penstock", "watch", str(tmp_path / "files"), "--prune"]
     command += ["--interval", "0.3", "--connect", client.url]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as watch:
+    said, complained = tmp_path / "out", tmp_path / "err"
+    with (
+        said.open("w") as out,
+        complained.open("w") as err,
+        subprocess.Popen(command, stdout=out, stderr=err) as watch,
+    ):
         try:
-            eventually(client.connectors, lambda names: len(names) == 10, seconds=30)
+            eventually(client.connectors, lambda names: len(names) == 10)
             client.delete("many-03")
-            eventually(client.connectors, lambda names: len(names) == 10, seconds=30)
+            eventually(client.connectors, lambda names: len(names) == 10)
             (tmp_path / "files" / "broken.yaml").write_text("connectors: [")
-            time.sleep(1)
+            eventually(complained.read_text)
             (tmp_path / "files" / "broken.yaml").write_text("connectors: []")
             (tmp_path / "files" / "00.yaml").unlink()
-            eventually(client.connectors, lambda names: names == [], seconds=30)
+            eventually(client.connectors, lambda names: names == [])
         finally:
             watch.send_signal(signal.SIGTERM)
-            out, err = watch.communicate(timeout=30)
-    assert watch.returncode == 0, err
-    assert err.count("broken.yaml:1: not valid YAML") == 1
-    assert "All is well again." in out
-    assert "deleted many-09" in out
-    assert out.endswith("Ended.\n")
+            watch.wait(patient())
+    assert watch.returncode == 0, complained.read_text()
+    assert complained.read_text().count("broken.yaml:1: not valid YAML") == 1
+    assert "All is well again." in said.read_text()
+    assert "deleted many-09" in said.read_text()
+    assert said.read_text().endswith("Ended.\n")
 
 
 # ------------------------------------------------------------------------------------ examples
@@ -214,13 +197,13 @@ def test_a_cluster_is_kept_equal_to_its_files(client: Client, tmp_path: Path) ->
 
 def example(name: str, client: Client, *arguments: str, status: int = 0) -> str:
     command = [sys.executable, str(EXAMPLES / name), "--connect", client.url, *arguments]
-    found = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    found = subprocess.run(command, capture_output=True, text=True, timeout=patient(), check=False)
     assert found.returncode == status, found.stderr
     return found.stdout + found.stderr
 
 
 def first_payload(kafka: str, topic: str) -> Any:
-    [value] = eventually(lambda: topics.values(kafka, topic), bool, seconds=60)
+    [value] = eventually(lambda: topics.values(kafka, topic), bool)
     return json.loads(value or b"")["payload"]
 
 
@@ -281,7 +264,6 @@ def test_the_real_connect(oracle_connect: JavaConnect, tmp_path: Path) -> None:
             eventually(
                 lambda: manager.plan(client, wanted, prune=True).pending,
                 lambda pending: pending == [],
-                seconds=30,
             )
             other = {**secret, jaas: 'M required password="hunter3";', "topic": "u"}
             plan = manager.plan(client, Connectors([Connector("a", other)]), prune=True)

@@ -8,13 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import pytest
 
 from penstock.testing.oracle import CONSUMER_GROUPS, run_tool
 from penstock.testing.worker import PenstockWorker
 from tests.cluster import topics
-
-pytestmark = pytest.mark.timeout(300)
 
 LINE = b'{"schema":{"type":"string","optional":false},"payload":"%d"}'
 

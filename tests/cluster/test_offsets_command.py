@@ -19,12 +19,10 @@ from penstock.cli.main import app
 from penstock.errors import ConfigError, PenstockError
 from penstock.testing.oracle import JavaConnect
 from penstock.testing.rest import ConnectRest
-from penstock.testing.waiting import eventually
+from penstock.testing.waiting import eventually, patient
 from penstock.testing.worker import PenstockWorker
 from tests.cluster import topics
 from tests.cluster.old_connect import OldConnect
-
-pytestmark = pytest.mark.timeout(300)
 
 STRING = "org.apache.kafka.connect.storage.StringConverter"
 
@@ -57,7 +55,12 @@ class Command:
         """What scripts get, through jq as they would take it."""
         text = self(*arguments, "-o", "json").stdout
         checked = subprocess.run(
-            ["jq", "-c", "."], input=text, capture_output=True, text=True, timeout=30, check=True
+            ["jq", "-c", "."],
+            input=text,
+            capture_output=True,
+            text=True,
+            timeout=patient(),
+            check=True,
         )
         return [json.loads(line) for line in checked.stdout.splitlines()]
 
@@ -68,7 +71,7 @@ class Command:
             env={**os.environ, **self.environ, "COLUMNS": "300"},
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=patient(),
             check=True,
         ).stdout
 
@@ -325,7 +328,7 @@ def test_without_kafka_the_api_alone_is_used(
 
 
 def test_a_server_without_offsets_and_stop(
-    worker: PenstockWorker,
+    lone: PenstockWorker,
     kafka: str,
     tmp_path: Path,
     unique: Callable[[str], str],
@@ -333,49 +336,49 @@ def test_a_server_without_offsets_and_stop(
     file, topic, name = tmp_path / "in.txt", unique("lines"), unique("source")
     out, sunk = tmp_path / "out.txt", unique("sink")
     file.write_text("one\ntwo\nthree\n")
-    worker.rest.create_running(name, source(file, topic))
-    worker.rest.create_running(sunk, sink(out, topic))
-    await_position(worker.rest, name, 14)
-    worker.rest.eventually(lambda: lines(out), lambda got: len(got) >= 3)
-    worker.rest.await_offsets(
+    lone.rest.create_running(name, source(file, topic))
+    lone.rest.create_running(sunk, sink(out, topic))
+    await_position(lone.rest, name, 14)
+    lone.rest.eventually(lambda: lines(out), lambda got: len(got) >= 3)
+    lone.rest.await_offsets(
         sunk, lambda found: [each["offset"]["kafka_offset"] for each in found] == [3]
     )
-    with OldConnect(worker.url) as old:
-        offset_topic = worker.properties["offset.storage.topic"]
+    with OldConnect(lone.url) as old:
+        offset_topic = lone.properties["offset.storage.topic"]
         offsets = Command(old.url, kafka, offset_topic, tmp_path / "state")
         found = {row["connector"]: row for row in offsets.rows("show")}
         assert found[name]["offset"] == {"position": 14}
         assert (found[sunk]["offset"], found[sunk]["lag"]) == ({"kafka_offset": 3}, 0)
         assert "--recreate" in offsets.refused("reset", sunk)
-        assert worker.rest.states(sunk) == ["RUNNING", "RUNNING"]
+        assert lone.rest.states(sunk) == ["RUNNING", "RUNNING"]
 
         offsets("set", sunk, f"{topic}:0=1", "--recreate")
-        worker.rest.eventually(lambda: lines(out), lambda got: len(got) >= 5)
+        lone.rest.eventually(lambda: lines(out), lambda got: len(got) >= 5)
         offsets("set", name, "--offset", "position=8", "--recreate")
     expected = ["one", "two", "three", "two", "three", "three"]
-    worker.rest.eventually(lambda: lines(out), lambda got: len(got) >= 6)
+    lone.rest.eventually(lambda: lines(out), lambda got: len(got) >= 6)
     assert lines(out) == expected
     assert texts(kafka, topic) == ["one", "two", "three", "three"]
-    assert worker.rest.get(f"/connectors/{name}/config")["file"] == str(file)
+    assert lone.rest.get(f"/connectors/{name}/config")["file"] == str(file)
     assert list((tmp_path / "state").rglob("deleted/*.json")) == []
 
     # Connect 3.5 shows offsets and stops connectors, but does not change offsets.
-    await_position(worker.rest, name, 14)
-    with OldConnect(worker.url, knows_stop=True) as newer:
+    await_position(lone.rest, name, 14)
+    with OldConnect(lone.url, knows_stop=True) as newer:
         offsets = Command(newer.url, kafka, offset_topic, tmp_path / "state")
         assert "--via topic" in offsets.refused("reset", name, "--via", "rest")
-        worker.rest.await_running(name)
+        lone.rest.await_running(name)
         offsets("set", name, "--offset", "position=8")
-    worker.rest.eventually(lambda: texts(kafka, topic), lambda got: len(got) >= 5)
-    await_position(worker.rest, name, 14)
+    lone.rest.eventually(lambda: texts(kafka, topic), lambda got: len(got) >= 5)
+    await_position(lone.rest, name, 14)
 
     # What a deleted connector has left.
-    worker.rest.delete(name)
-    offsets = Command(worker.url, kafka, offset_topic, tmp_path / "state")
+    lone.rest.delete(name)
+    offsets = Command(lone.url, kafka, offset_topic, tmp_path / "state")
     assert offsets.rows("show", name)[0]["offset"] == {"position": 14}
     offsets("reset", name)
-    worker.rest.create_running(name, source(file, topic))
-    worker.rest.eventually(lambda: texts(kafka, topic), lambda got: len(got) >= 8)
+    lone.rest.create_running(name, source(file, topic))
+    lone.rest.eventually(lambda: texts(kafka, topic), lambda got: len(got) >= 8)
     assert texts(kafka, topic)[5:] == ["one", "two", "three"]
 
 
@@ -402,11 +405,11 @@ def test_the_real_connect_both_ways(
 
     before = places()
     offsets("set", name, "--offset", "position=8", "--via", "topic")
-    eventually(lambda: texts(kafka, topic), lambda got: len(got) >= 4, seconds=60)
+    eventually(lambda: texts(kafka, topic), lambda got: len(got) >= 4)
     offsets("reset", name, "--via", "rest")
-    eventually(lambda: texts(kafka, topic), lambda got: len(got) >= 7, seconds=60)
+    eventually(lambda: texts(kafka, topic), lambda got: len(got) >= 7)
     offsets("reset", name, "--via", "topic")
-    eventually(lambda: texts(kafka, topic), lambda got: len(got) >= 10, seconds=60)
+    eventually(lambda: texts(kafka, topic), lambda got: len(got) >= 10)
     whole = ["one", "two", "three"]
     assert texts(kafka, topic) == [*whole, "three", *whole, *whole]
     # One key in one partition, whoever wrote it.

@@ -7,12 +7,8 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from penstock.testing.worker import PenstockWorker
 from tests.cluster import topics
-
-pytestmark = pytest.mark.timeout(300)
 
 STRING = "org.apache.kafka.connect.storage.StringConverter"
 

@@ -6,13 +6,9 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from penstock.testing.waiting import eventually
 from penstock.testing.worker import PenstockWorker
 from tests.cluster import topics
-
-pytestmark = pytest.mark.timeout(300)
 
 ODD_LINES = [
     "plain",

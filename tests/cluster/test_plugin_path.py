@@ -7,12 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from uuid import UUID
 
-import pytest
-
 from penstock.testing.worker import PenstockWorker
 from tests.cluster import topics
-
-pytestmark = pytest.mark.timeout(300)
 
 SHOUT = '''
 from penstock.api import Record, RecordTransformation

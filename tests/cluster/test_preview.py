@@ -14,8 +14,6 @@ from penstock.cli.main import app
 from penstock.testing.worker import PenstockWorker
 from tests.cluster import topics
 
-pytestmark = pytest.mark.timeout(300)
-
 SINK = {
     "connector.class": "FileStreamSink",
     "file": "/nowhere/at/all",

@@ -19,8 +19,6 @@ from penstock.testing.registry import SchemaRegistry
 from penstock.testing.worker import PenstockWorker
 from tests.cluster import topics
 
-pytestmark = pytest.mark.timeout(300)
-
 LINES = ["one", "Grüße 🚰"]
 FORMAT = {"use.deprecated.format": False}
 

@@ -11,8 +11,6 @@ from penstock.testing.connect import distributed_properties
 from penstock.testing.worker import PenstockWorker
 from tests.secured_broker import PASSWORD, Secured, logged_in, secured_broker
 
-pytestmark = pytest.mark.timeout(300)
-
 # So many waiting records are read by Spark, not by the task's consumer.
 LINES = 25_000
 

@@ -17,9 +17,8 @@ from penstock.errors import SetupError
 from penstock.kafka.embedded import EmbeddedKafka
 from penstock.process import Child
 from penstock.testing.connect import distributed_properties
+from penstock.testing.waiting import patient
 from penstock.testing.worker import PenstockWorker
-
-pytestmark = pytest.mark.timeout(240)
 
 
 def run(tmp_path: Path, properties: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
@@ -30,7 +29,7 @@ def run(tmp_path: Path, properties: Mapping[str, str]) -> subprocess.CompletedPr
         [sys.executable, "-m", "penstock", "distributed", str(file)],
         capture_output=True,
         text=True,
-        timeout=90,
+        timeout=patient(),
         check=False,
     )
 
@@ -129,6 +128,6 @@ def _waiting_for_its_broker(worker: PenstockWorker) -> Iterator[Child]:
 
 def _health(url: str) -> httpx.Response | None:
     try:
-        return httpx.get(f"{url}/health", timeout=30)
+        return httpx.get(f"{url}/health", timeout=patient())
     except httpx.HTTPError:
         return None

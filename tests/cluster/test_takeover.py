@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import pytest
-
 from penstock.testing.connect import ConnectMode, ConnectProcess, distributed_properties
 from penstock.testing.oracle import JavaConnect
 from penstock.testing.rest import ConnectRest
 from penstock.testing.waiting import eventually
 from penstock.testing.worker import PenstockWorker
 from tests.cluster import topics
-
-pytestmark = pytest.mark.timeout(400)
 
 STRING = "org.apache.kafka.connect.storage.StringConverter"
 
@@ -57,7 +53,7 @@ class Pipeline:
 
     def arrive(self, rest: ConnectRest) -> None:
         count = len(self.expected)
-        eventually(lambda: lines(self.outbound), lambda got: len(got) >= count, seconds=120)
+        eventually(lambda: lines(self.outbound), lambda got: len(got) >= count)
         assert lines(self.outbound) == self.expected
         in_topic = [(value or b"").decode() for value in topics.values(self.kafka, self.topic)]
         assert in_topic == self.expected
@@ -118,7 +114,7 @@ def test_a_cluster_is_taken_over_and_given_back(
     append(pipeline.inbound, "while nobody runs")
     pipeline.expected.append("while nobody runs")
     with java:
-        eventually(rest.connectors, lambda found: found == names, seconds=60)
+        eventually(rest.connectors, lambda found: found == names)
         rest.await_running(pipeline.source)
         rest.await_running(pipeline.sink)
         rest.await_running(added)

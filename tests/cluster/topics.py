@@ -11,7 +11,7 @@ import confluent_kafka
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
-from penstock.testing.waiting import eventually
+from penstock.testing.waiting import eventually, patient
 
 _JUST_CREATED = {
     confluent_kafka.KafkaError.NOT_LEADER_FOR_PARTITION,
@@ -34,12 +34,12 @@ class Record:
 def create(kafka: str, topic: str, partitions: int = 1) -> None:
     admin = AdminClient({"bootstrap.servers": kafka})
     for future in admin.create_topics([NewTopic(topic, partitions, 1)]).values():
-        future.result(60)
+        future.result(patient())
 
 
 def partitions_of(kafka: str, topic: str) -> int:
     """0 if there is no such topic."""
-    found = AdminClient({"bootstrap.servers": kafka}).list_topics(timeout=30).topics
+    found = AdminClient({"bootstrap.servers": kafka}).list_topics(timeout=patient()).topics
     return len(found[topic].partitions) if topic in found else 0
 
 
@@ -48,7 +48,7 @@ def end(kafka: str, topic: str) -> int:
     consumer = confluent_kafka.Consumer({"bootstrap.servers": kafka, "group.id": "tests-look"})
     try:
         place = confluent_kafka.TopicPartition(topic, 0)
-        return int(consumer.get_watermark_offsets(place, timeout=30)[1])
+        return int(consumer.get_watermark_offsets(place, timeout=patient())[1])
     finally:
         consumer.close()
 
@@ -58,7 +58,7 @@ def committed(kafka: str, group: str, topic: str) -> int:
     consumer = confluent_kafka.Consumer({"bootstrap.servers": kafka, "group.id": group})
     try:
         place = confluent_kafka.TopicPartition(topic, 0)
-        return int(consumer.committed([place], timeout=30)[0].offset)
+        return int(consumer.committed([place], timeout=patient())[0].offset)
     finally:
         consumer.close()
 
@@ -84,7 +84,7 @@ def produce(
                 break
             except BufferError:
                 producer.poll(0.5)
-    assert producer.flush(60) == 0
+    assert producer.flush(patient()) == 0
 
 
 def records(kafka: str, topic: str) -> list[Record]:
@@ -104,12 +104,15 @@ def records(kafka: str, topic: str) -> list[Record]:
 
 
 def _read(consumer: Any, topic: str) -> list[Record]:
-    found = consumer.list_topics(topic, timeout=30).topics[topic]
+    found = consumer.list_topics(topic, timeout=patient()).topics[topic]
     if found.error is not None:
         return []
     parts = [confluent_kafka.TopicPartition(topic, number, 0) for number in found.partitions]
     try:
-        ends = {part.partition: consumer.get_watermark_offsets(part, timeout=30) for part in parts}
+        ends = {
+            part.partition: consumer.get_watermark_offsets(part, timeout=patient())
+            for part in parts
+        }
     except confluent_kafka.KafkaException as error:
         if error.args[0].code() in _JUST_CREATED:
             return []

@@ -10,6 +10,7 @@ from penstock.cli import doctor
 from penstock.kafka.probe import describe
 from penstock.ports import free_port
 from penstock.process import Child
+from penstock.testing.waiting import patient
 
 
 def test_penstock_kafka_serves_until_it_is_told_to_stop(tmp_path: Path) -> None:
@@ -24,9 +25,9 @@ def test_penstock_kafka_serves_until_it_is_told_to_stop(tmp_path: Path) -> None:
             except OSError:
                 return False
 
-        child.wait_until(serves, 60, "Kafka answered")
+        child.wait_until(serves, patient(), "Kafka answered")
         child.signal(signal.SIGINT)
-        assert child.wait(30)
+        assert child.wait(patient())
         assert child.exit_code == 0
         assert f"127.0.0.1:{port}" in child.tail()
         assert not serves()

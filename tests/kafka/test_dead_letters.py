@@ -11,11 +11,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from penstock.testing.waiting import eventually
+from penstock.testing.waiting import eventually, patient
 from tests.cluster import topics
 from tests.unit.cli.run import penstock
-
-pytestmark = pytest.mark.timeout(200)
 
 MEGABYTE = 1024 * 1024
 
@@ -104,11 +102,10 @@ def test_a_replay_that_is_killed_goes_on_where_it_was(dead: Dead) -> None:
         eventually(
             lambda: topics.committed(dead.kafka, f"penstock-dlq-{dead.name}", dead.name),
             lambda floor: floor >= 20,
-            seconds=60,
         )
     finally:
         process.kill()
-        process.wait(30)
+        process.wait(patient())
     written = topics.end(dead.kafka, dead.source)
     floor = topics.committed(dead.kafka, f"penstock-dlq-{dead.name}", dead.name)
     assert 20 <= floor <= written < len(values)

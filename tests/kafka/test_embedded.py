@@ -12,6 +12,7 @@ from penstock.errors import SetupError
 from penstock.kafka.embedded import EmbeddedKafka
 from penstock.kafka.probe import describe
 from penstock.testing.oracle import CONSOLE_CONSUMER, CONSOLE_PRODUCER, TOPICS, run_tool
+from penstock.testing.waiting import patient
 
 
 @pytest.fixture(scope="module")
@@ -94,4 +95,6 @@ def test_something_else_on_the_port_is_not_taken_for_kafka() -> None:
 
 def test_the_control_plane_does_not_load_pyspark() -> None:
     code = "import sys, penstock.kafka.embedded; sys.exit('pyspark' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
+    assert (
+        subprocess.run([sys.executable, "-c", code], check=False, timeout=patient()).returncode == 0
+    )

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from penstock.java import find_java
-from penstock.kafka.embedded import EmbeddedKafka, random_id
+from penstock.kafka.embedded import EmbeddedKafka, broker_archive, random_id
 from penstock.kafka.probe import describe
 from penstock.testing.oracle import run_tool
 

@@ -34,7 +34,7 @@ from penstock.kafka.clients import TopicWriter
 from penstock.ports import free_port
 from penstock.process import Child
 from penstock.testing.registry import SchemaRegistry
-from penstock.testing.waiting import eventually
+from penstock.testing.waiting import eventually, patient
 
 Unique = Callable[[str], str]
 START_MS = 1_700_000_000_000
@@ -148,7 +148,7 @@ def test_the_command_follows_until_it_is_interrupted(
 
         eventually(arrived)
         child.signal(signal.SIGINT)
-        assert child.wait(30)
+        assert child.wait(patient())
         assert child.exit_code == 130
     lines = out.read_text().splitlines()
     assert set(lines) == {"news"}
@@ -361,7 +361,7 @@ def kcat(kafka: str, *arguments: str, stdin: str = "") -> str:
         input=stdin,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=patient(),
         check=True,
     )
     return result.stdout

@@ -12,13 +12,14 @@ from penstock.testing.oracle import (
     JavaConnect,
     run_tool,
 )
+from penstock.testing.waiting import patient
 from tests.client_cycle import SOURCE, all_commands, whole_cycle
 from tests.unit.cli.run import penstock
 
 
 def test_the_real_connect_serves_its_rest_api(oracle_connect: JavaConnect) -> None:
-    assert httpx.get(oracle_connect.url, timeout=10).json()["version"] == "4.1.1"
-    plugins = httpx.get(f"{oracle_connect.url}/connector-plugins", timeout=10).json()
+    assert httpx.get(oracle_connect.url, timeout=patient()).json()["version"] == "4.1.1"
+    plugins = httpx.get(f"{oracle_connect.url}/connector-plugins", timeout=patient()).json()
     assert "org.apache.kafka.connect.file.FileStreamSourceConnector" in {
         plugin["class"] for plugin in plugins
     }
@@ -57,7 +58,7 @@ def test_the_real_connect_runs_alone_with_a_connector_file(
     with JavaConnect(
         tmp_path / "worker", properties, mode=ConnectMode.STANDALONE, connectors=[connector]
     ) as connect:
-        assert httpx.get(f"{connect.url}/connectors", timeout=10).json() == ["file-source"]
+        assert httpx.get(f"{connect.url}/connectors", timeout=patient()).json() == ["file-source"]
 
 
 def test_the_real_tools_run(kafka: str) -> None:

@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from penstock.testing.oracle import ConnectMode, JavaConnect
+from penstock.testing.waiting import patient
 from tests.validation_cases import WORKERS, Json, expected, undocumented
 
 
@@ -27,7 +28,7 @@ def check(url: str, worker: str, case: Json) -> None:
     answer = httpx.put(
         f"{url}/connector-plugins/{case['plugin']}/config/validate",
         json=case["config"],
-        timeout=30,
+        timeout=patient(),
     )
     if "message" in case:
         assert case["message"] in answer.json()["message"]

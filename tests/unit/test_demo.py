@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from penstock.demo.flow import DemoError, Feed, Receipt, line
+from penstock.testing.waiting import patient
 
 
 def write(path: Path, *texts: str) -> None:
@@ -40,7 +41,7 @@ def test_a_wrong_record_is_noticed(tmp_path: Path, wrong: list[str]) -> None:
 
 def test_the_feed_stops_at_its_limit(tmp_path: Path) -> None:
     with Feed(tmp_path / "in", limit=300) as feed:
-        feed._thread.join(10)
+        feed._thread.join(patient())
     assert feed.written == 300
     lines = (tmp_path / "in").read_text(encoding="utf-8").splitlines()
     assert lines == [line(number) for number in range(300)]

@@ -12,6 +12,7 @@ from penstock import jars
 from penstock.cache import cache_home, locked
 from penstock.errors import DeadlineExceededError, SetupError
 from penstock.ivy import Coordinate, Ivy, _proxy_options
+from penstock.testing.waiting import patient
 
 _IVY_SCRIPT = """#!{python}
 import pathlib, re, sys, time
@@ -97,7 +98,7 @@ def test_two_processes_fetch_once(environ: dict[str, str], tmp_path: Path) -> No
     for process in processes:
         process.start()
     for process in processes:
-        process.join(60)
+        process.join(patient())
     assert [process.exitcode for process in processes] == [0, 0, 0]
     assert calls(tmp_path) == 1
     assert jars.group_of("broker", environ).complete
@@ -181,6 +182,6 @@ def test_a_held_lock_ends_in_a_clear_error(tmp_path: Path) -> None:
     begun = time.monotonic()
     with locked(lock, 1), pytest.raises(DeadlineExceededError, match="held"), locked(lock, 0.2):
         raise AssertionError("the lock was given twice")
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < patient(5)
     with locked(lock, 0.2):
         pass

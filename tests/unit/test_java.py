@@ -8,6 +8,7 @@ import pytest
 
 from penstock.errors import SetupError
 from penstock.java import JavaOrigin, find_java
+from penstock.testing.waiting import patient
 
 
 def fake_jdk(home: Path, version: str) -> Path:
@@ -59,7 +60,7 @@ def test_too_old_and_too_new_fall_back_to_the_wheel(tmp_path: Path, version: str
 def test_the_wheel_is_wrapped_so_that_sparks_module_argument_does_no_harm(tmp_path: Path) -> None:
     found = find_java({"PENSTOCK_HOME": str(tmp_path / "with space")})
     command = [str(found.java), "--add-modules=jdk.incubator.vector", "-Da=b c", "-version"]
-    answer = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=patient(), check=False)
     assert answer.returncode == 0
     assert '"21.' in answer.stderr
 

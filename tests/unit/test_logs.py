@@ -13,6 +13,7 @@ from penstock.data.record import TaskId
 from penstock.logs import ConnectorLogs, Scope, ScopeFilter, level_name, logged_as
 from penstock.runtime.job_thread import JobThread
 from penstock.testing.fakes import ManualClock
+from penstock.testing.waiting import patient
 
 log = logging.getLogger("tests.connector-logs")
 
@@ -174,7 +175,9 @@ def test_job_threads_log_for_their_callers(logs: ConnectorLogs) -> None:
     jobs = JobThread("job")
     for name in ("a", "b"):
         with logged_as(Scope(name)):
-            jobs.submit(lambda: log.info("from %s", threading.current_thread().name)).result(5)
+            jobs.submit(lambda: log.info("from %s", threading.current_thread().name)).result(
+                patient()
+            )
     jobs.close()
     assert texts(logs) == texts(logs, "b") == ["from job"]
 

@@ -10,6 +10,7 @@ from penstock.api import ColumnPredicate, Envelope, PluginKind
 from penstock.api.plugin import CONNECT_VERSION
 from penstock.errors import NotFoundError, PluginError
 from penstock.plugins import BUILT_IN, PluginInfo, Plugins, rest_list
+from penstock.testing.waiting import patient
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -102,7 +103,9 @@ def test_reading_every_config_does_not_import_spark() -> None:
         "[made.load(info).Config.definition() for info in made.infos()];"
         "sys.exit('pyspark' in sys.modules)"
     )
-    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
+    assert (
+        subprocess.run([sys.executable, "-c", code], check=False, timeout=patient()).returncode == 0
+    )
 
 
 def test_a_python_path_is_a_name(monkeypatch: pytest.MonkeyPatch) -> None:

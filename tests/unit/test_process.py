@@ -5,8 +5,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,15 +12,7 @@ import pytest
 from penstock.errors import SetupError
 from penstock.ports import free_port, is_free
 from penstock.process import Child
-
-
-def eventually(condition: Callable[[], bool], seconds: float = 10) -> bool:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if condition():
-            return True
-        time.sleep(0.02)
-    return condition()
+from penstock.testing.waiting import eventually, patient
 
 
 def gone(pid: int) -> bool:
@@ -37,7 +27,7 @@ def gone(pid: int) -> bool:
 def test_stop_lets_a_child_end_in_order(tmp_path: Path) -> None:
     script = "trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.05; done"
     child = Child("shell", ["sh", "-c", script], log=tmp_path / "log")
-    assert eventually(lambda: child.tail() == "up")
+    eventually(lambda: child.tail() == "up")
     child.stop(10)
     assert child.exit_code == 0
     assert child.tail() == "up\nbye"
@@ -46,7 +36,7 @@ def test_stop_lets_a_child_end_in_order(tmp_path: Path) -> None:
 def test_stop_kills_a_child_that_does_not_listen(tmp_path: Path) -> None:
     script = "trap '' TERM; echo up; while :; do sleep 0.05; done"
     child = Child("shell", ["sh", "-c", script], log=tmp_path / "log")
-    assert eventually(lambda: child.tail() == "up")
+    eventually(lambda: child.tail() == "up")
     child.stop(0.3)
     assert child.exit_code == -signal.SIGKILL
 
@@ -71,7 +61,7 @@ def test_a_child_survives_the_thread_that_started_it(tmp_path: Path) -> None:
         target=lambda: children.append(Child("s", ["sleep", "60"], log=tmp_path / "log"))
     )
     thread.start()
-    thread.join(10)
+    thread.join(patient())
     with children[0] as child:
         assert not child.wait(0.5)
 
@@ -90,7 +80,7 @@ def test_a_child_dies_with_a_killed_parent(tmp_path: Path) -> None:
         pid = int(parent.stdout.readline())
         assert not gone(pid)
         parent.kill()
-        assert eventually(lambda: gone(pid))
+        eventually(lambda: gone(pid))
 
 
 def test_free_ports_are_below_the_ephemeral_range_and_free() -> None:

@@ -4,6 +4,7 @@ import subprocess
 from pathlib import Path
 
 from penstock.java import JavaOrigin, find_java
+from penstock.testing.waiting import patient
 from penstock.truststore import PASSWORD, java_key_store, machine_certificates
 
 _KEYTOOL = "sun.security.tools.keytool.Main"
@@ -20,7 +21,7 @@ def test_java_reads_every_certificate_of_the_machine(tmp_path: Path) -> None:
         *("-m", f"java.base/{_KEYTOOL}", "-list", "-keystore", str(store)),
         *("-storepass", PASSWORD),
     ]
-    answer = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=patient(), check=False)
     assert answer.stdout.count("trustedCertEntry") == len(certificates), answer.stdout[-500:]
 
 

@@ -80,7 +80,7 @@ class Transport:
                 timeout=timeout,
                 auth=auth,
                 headers={"accept": "application/json", **(headers or {})},
-                verify=verify if isinstance(verify, bool) else _authorities(verify),
+                verify=_trusted(verify, self.url),
             )
         except (httpx.InvalidURL, ValueError, OSError) as error:
             raise SetupError(f"{self.url} can't be used as a worker's address: {error}") from error
@@ -200,6 +200,13 @@ def _apart(url: str) -> tuple[str, tuple[str, str] | None]:
     _, at, place = found.netloc.rpartition("@")
     plain = urlunsplit(found._replace(netloc=place)).rstrip("/")
     return plain, (unquote(found.username or ""), unquote(found.password or "")) if at else None
+
+
+def _trusted(verify: bool | str, url: str) -> bool | ssl.SSLContext:  # noqa: FBT001 - httpx's
+    if isinstance(verify, str):
+        return _authorities(verify)
+    # To read those of the machine takes longer than a command; http has no use for them.
+    return verify and url.startswith("https:")
 
 
 def _authorities(file: str) -> ssl.SSLContext:

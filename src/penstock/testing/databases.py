@@ -18,6 +18,7 @@ from typing import ClassVar, Final
 from penstock.errors import SetupError
 from penstock.ports import free_port
 from penstock.process import Child, Server
+from penstock.testing.waiting import patient
 
 _START_SECONDS: Final = 60.0
 _COMMAND_SECONDS: Final = 120.0
@@ -71,7 +72,7 @@ class DatabaseServer(Server):
             self.directory.mkdir(parents=True, exist_ok=True)
             self.prepare()
         server = Child(type(self).__name__, self.command(), log=self.directory / "server.log")
-        self.launch(server, self.answers, _START_SECONDS, "it answered")
+        self.launch(server, self.answers, patient(_START_SECONDS), "it answered")
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +230,7 @@ def _run(command: Sequence[str], stdin: str = "") -> str:
         input=stdin,
         capture_output=True,
         encoding="utf-8",
-        timeout=_COMMAND_SECONDS,
+        timeout=patient(_COMMAND_SECONDS),
         check=False,
     )
     if result.returncode != 0:

@@ -9,6 +9,7 @@ from pathlib import Path
 from penstock.jars import classpath
 from penstock.java import find_java
 from penstock.testing.connect import ConnectMode, ConnectProcess, distributed_properties
+from penstock.testing.waiting import patient
 
 __all__ = [
     "CONSOLE_CONSUMER",
@@ -75,7 +76,7 @@ def run_tool(
         input=stdin,
         capture_output=True,
         text=True,
-        timeout=timeout_seconds,
+        timeout=patient(timeout_seconds),
         check=False,
     )
 

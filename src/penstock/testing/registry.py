@@ -15,10 +15,11 @@ from penstock.jars import classpath
 from penstock.java import find_java
 from penstock.ports import free_port
 from penstock.process import Child, Server
+from penstock.testing.waiting import patient
 
 _START_SECONDS: Final = 90.0
 _UNPACK_SECONDS: Final = 120.0
-_ASK_SECONDS: Final = 10.0
+_ASK_SECONDS: Final = 30.0
 
 
 class SchemaRegistry(Server):
@@ -46,7 +47,7 @@ class SchemaRegistry(Server):
             *("-Dquarkus.http.access-log.enabled=false", "-jar", str(_program())),
         ]
         registry = Child("Schema Registry", command, log=self.directory / "registry.log")
-        self.launch(registry, self._obeys, _START_SECONDS, "it answered")
+        self.launch(registry, self._obeys, patient(_START_SECONDS), "it answered")
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
         """What it answers to a request.
@@ -54,7 +55,8 @@ class SchemaRegistry(Server):
         Raises:
             SetupError: it refused.
         """
-        answer = httpx.request(method, f"{self.url}/{path}", json=body, timeout=_ASK_SECONDS)
+        address, limit = f"{self.url}/{path}", patient(_ASK_SECONDS)
+        answer = httpx.request(method, address, json=body, timeout=limit, verify=False)  # noqa: S501
         if not answer.is_success:
             raise SetupError(f"{method} {path}: {answer.status_code} {answer.text}")
         return answer.json()
@@ -84,7 +86,7 @@ def _program() -> Path:
     """The runnable jar, fetched and unpacked if the cache does not have it."""
     (archive,) = classpath("registry")
     home = archive.parent / "unpacked"
-    with locked(archive.parent / "unpack.lock", _UNPACK_SECONDS):
+    with locked(archive.parent / "unpack.lock", patient(_UNPACK_SECONDS)):
         if not home.exists():
             # It appears under its final name only when it is complete.
             scratch = Path(tempfile.mkdtemp(dir=archive.parent, prefix="unpack-"))

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from penstock.testing.connect import ConnectMode, ConnectProcess
 from penstock.testing.processes import descendants, parent
-from penstock.testing.rest import WAIT_SECONDS, ConnectRest
+from penstock.testing.rest import ConnectRest
+from penstock.testing.waiting import WAIT_SECONDS, patient
 
 QUICK_JAVA = "-XX:TieredStopAtLevel=1"
 
@@ -69,7 +70,7 @@ class PenstockWorker(ConnectProcess):
         self, condition: Callable[[], bool], what: str, seconds: float = WAIT_SECONDS
     ) -> None:
         """Wait for a condition, or fail with the end of the worker's log."""
-        self.child.wait_until(condition, seconds, what)
+        self.child.wait_until(condition, patient(seconds), what)
 
 
 def _runs_spark(pid: int) -> bool:

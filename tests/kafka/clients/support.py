@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from penstock.clock import Deadline
 from penstock.data.record import TopicPartition
 from penstock.kafka.clients import GroupConsumer, RawRecord
-
-
-def soon(seconds: float = 20.0) -> Deadline:
-    return Deadline.after(seconds)
+from penstock.testing.waiting import soon
 
 
 class Recorder:
@@ -29,11 +25,9 @@ class Recorder:
         self.log.append(("lost", frozenset(partitions)))
 
 
-def consume_until(
-    consumer: GroupConsumer, done: Callable[[], bool], seconds: float = 20.0
-) -> list[RawRecord]:
+def consume_until(consumer: GroupConsumer, done: Callable[[], bool]) -> list[RawRecord]:
     """Consume until the condition holds; what came meanwhile."""
-    deadline = soon(seconds)
+    deadline = soon()
     records: list[RawRecord] = []
     while not done():
         deadline.check("waiting for the consumer")

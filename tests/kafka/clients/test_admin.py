@@ -13,7 +13,8 @@ from penstock.errors import (
     StorageError,
 )
 from penstock.kafka.clients import Admin, Edge, GroupConsumer, LogWriter, TopicSpec
-from tests.kafka.clients.support import Recorder, consume_until, soon
+from penstock.testing.waiting import soon
+from tests.kafka.clients.support import Recorder, consume_until
 
 Unique = Callable[[str], str]
 

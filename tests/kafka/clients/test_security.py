@@ -17,7 +17,8 @@ from penstock.kafka.clients import (
     RecordTimes,
     TopicSpec,
 )
-from tests.kafka.clients.support import Recorder, soon, take
+from penstock.testing.waiting import soon
+from tests.kafka.clients.support import Recorder, take
 from tests.secured_broker import LOGINS, Secured, by_password, by_token, logged_in, secured_broker
 
 

@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import closing
 
-import pytest
-
 from penstock.data.record import TopicPartition
 from penstock.kafka.clients import TopicReader
 from penstock.testing.fakes import ManualClock
 from tests.cluster import topics
-
-pytestmark = pytest.mark.timeout(120)
 
 
 def test_a_slow_reader_is_not_taken_for_a_slow_broker(

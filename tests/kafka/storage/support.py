@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
-from penstock.clock import Deadline
 from penstock.kafka.clients import Admin
 from penstock.storage.configs import ConfigEvents
 from penstock.storage.stores import Stores, distributed_stores
-
-
-def soon(seconds: float = 30.0) -> Deadline:
-    return Deadline.after(seconds)
-
-
-def wait_until(condition: Callable[[], bool], what: str, seconds: float = 30.0) -> None:
-    deadline, pause = soon(seconds), threading.Event()
-    while not condition():
-        deadline.check(f"waiting until {what}")
-        pause.wait(0.02)
+from penstock.testing.waiting import soon
 
 
 def worker_properties(kafka: str, name: str) -> dict[str, str]:

@@ -21,7 +21,8 @@ from penstock.storage.offsets import FileOffsetStore
 from penstock.storage.status_records import dump_value, parse_key, parse_value
 from penstock.storage.stores import Stores
 from penstock.testing.oracle import ConnectMode, JavaConnect, distributed_properties
-from tests.kafka.storage.support import soon, stores_of, wait_until
+from penstock.testing.waiting import eventually, patient, soon
+from tests.kafka.storage.support import stores_of
 
 SOURCE = "org.apache.kafka.connect.file.FileStreamSourceConnector"
 LINES = 20
@@ -42,17 +43,25 @@ class Left:
 
 
 def get(connect: JavaConnect, path: str) -> Any:
-    return httpx.get(connect.url + path, timeout=30).raise_for_status().json()
+    return httpx.get(connect.url + path, timeout=patient()).raise_for_status().json()
 
 
 def state(connect: JavaConnect, name: str) -> str:
-    answer = httpx.get(f"{connect.url}/connectors/{name}/status", timeout=30)
+    answer = httpx.get(f"{connect.url}/connectors/{name}/status", timeout=patient())
     return str(answer.json().get("connector", {}).get("state"))
 
 
 def position(connect: JavaConnect, name: str) -> int:
     offsets = get(connect, f"/connectors/{name}/offsets")["offsets"]
     return int(offsets[0]["offset"]["position"]) if offsets else -1
+
+
+def await_state(connect: JavaConnect, name: str, wanted: str) -> None:
+    eventually(lambda: state(connect, name), lambda now: now == wanted)
+
+
+def await_position(connect: JavaConnect, name: str, wanted: int) -> None:
+    eventually(lambda: position(connect, name), lambda now: now == wanted)
 
 
 NAMES = ("running-1", "paused-ü🚀", "stopped")
@@ -79,9 +88,9 @@ def _use(connect: JavaConnect, files: dict[str, Path]) -> None:
         config = {"connector.class": SOURCE, "file": str(path), "topic": f"t-{uuid.uuid4().hex}"}
         _post(connect, "/connectors", {"name": name, "config": config})
     for name in files:
-        wait_until(lambda name=name: position(connect, name) == 10 * LINES, f"{name} is read", 60)  # type: ignore[misc]
-    httpx.put(f"{connect.url}/connectors/{NAMES[1]}/pause", timeout=30).raise_for_status()
-    httpx.put(f"{connect.url}/connectors/{NAMES[2]}/stop", timeout=30).raise_for_status()
+        await_position(connect, name, 10 * LINES)
+    httpx.put(f"{connect.url}/connectors/{NAMES[1]}/pause", timeout=patient()).raise_for_status()
+    httpx.put(f"{connect.url}/connectors/{NAMES[2]}/stop", timeout=patient()).raise_for_status()
     _post(
         connect,
         "/connectors",
@@ -91,22 +100,21 @@ def _use(connect: JavaConnect, files: dict[str, Path]) -> None:
             "initial_state": "PAUSED",
         },
     )
-    wait_until(lambda: state(connect, "gone") == "PAUSED", "gone is paused")
-    httpx.delete(f"{connect.url}/connectors/gone", timeout=30).raise_for_status()
+    await_state(connect, "gone", "PAUSED")
+    httpx.delete(f"{connect.url}/connectors/gone", timeout=patient()).raise_for_status()
     restart = f"{connect.url}/connectors/{NAMES[0]}/restart?includeTasks=true"
-    httpx.post(restart, timeout=30).raise_for_status()
+    httpx.post(restart, timeout=patient()).raise_for_status()
     level = f"{connect.url}/admin/loggers/org.x?scope=cluster"
-    httpx.put(level, json={"level": "WARN"}, timeout=30).raise_for_status()
+    httpx.put(level, json={"level": "WARN"}, timeout=patient()).raise_for_status()
     for name, wanted in zip(NAMES, ("RUNNING", "PAUSED", "STOPPED"), strict=True):
-        wait_until(lambda n=name, w=wanted: state(connect, n) == w, f"{name} is {wanted}")  # type: ignore[misc]
+        await_state(connect, name, wanted)
 
 
 def _post(connect: JavaConnect, path: str, body: dict[str, Any]) -> None:
-    def posted() -> bool:
-        answer = httpx.post(connect.url + path, json=body, timeout=30)
-        return answer.status_code == 201
-
-    wait_until(posted, f"{body['name']} is created")
+    eventually(
+        lambda: httpx.post(connect.url + path, json=body, timeout=patient()),
+        lambda answer: answer.status_code == httpx.codes.CREATED,
+    )
 
 
 def _describe(connect: JavaConnect, properties: dict[str, str], files: dict[str, Path]) -> Left:
@@ -213,14 +221,14 @@ def test_connect_goes_on_from_what_we_wrote(left: Left, stores: Stores) -> None:
     connect = left.connect
     connect.start()
     expected = {running, stopped, "ours"}
-    wait_until(lambda: set(get(connect, "/connectors")) == expected, "our changes are seen")
-    wait_until(lambda: state(connect, running) == "PAUSED", "our pause is seen")
-    wait_until(lambda: state(connect, "ours") == "STOPPED", "our connector is seen")
+    eventually(lambda: set(get(connect, "/connectors")), lambda found: found == expected)
+    await_state(connect, running, "PAUSED")
+    await_state(connect, "ours", "STOPPED")
     assert get(connect, "/connectors/ours/config") == ours
     # Java looks up partitions before it reads its topic to the end: its first answer may be empty.
-    wait_until(lambda: position(connect, stopped) == 10 * (LINES - 2), "our offset is seen")
-    httpx.put(f"{connect.url}/connectors/{stopped}/resume", timeout=30).raise_for_status()
-    wait_until(lambda: position(connect, stopped) == 10 * LINES, "it goes on from our offset", 60)
+    await_position(connect, stopped, 10 * (LINES - 2))
+    httpx.put(f"{connect.url}/connectors/{stopped}/resume", timeout=patient()).raise_for_status()
+    await_position(connect, stopped, 10 * LINES)
     connect.stop()
     again = stores_of(left.properties)
     assert again.offsets.all(stopped) == [(partition, {"position": 10 * LINES})]
@@ -253,7 +261,7 @@ def test_the_standalone_file_in_turn(
     )
     partition = {"filename": str(source)}
     with worker:
-        wait_until(lambda: position(worker, "file-source") == 10 * LINES, "the file is read", 60)
+        await_position(worker, "file-source", 10 * LINES)
     written_by_java = load_map(offsets.read_bytes())
     store = FileOffsetStore(offsets)
     store.start(soon())
@@ -266,9 +274,7 @@ def test_the_standalone_file_in_turn(
     with source.open("a") as file:
         file.write("1234\n")
     with worker:
-        wait_until(
-            lambda: position(worker, "file-source") == 10 * LINES + 5, "it goes on from ours", 60
-        )
+        await_position(worker, "file-source", 10 * LINES + 5)
     store = FileOffsetStore(offsets)
     store.start(soon())
     assert store.all("file-source") == [(partition, {"position": 10 * LINES + 5})]

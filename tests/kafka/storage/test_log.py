@@ -13,7 +13,7 @@ from penstock.errors import DeadlineExceededError, PenstockError
 from penstock.kafka.clients import Admin, LogRecord, TopicSpec
 from penstock.kafka.embedded import EmbeddedKafka
 from penstock.kafka.log import CompactedLog, LogEvents
-from tests.kafka.storage.support import soon, wait_until
+from penstock.testing.waiting import eventually, patient, soon
 
 Unique = Callable[[str], str]
 
@@ -93,7 +93,7 @@ def test_a_new_record_comes_at_once(unique: Unique, open_book: Callable[..., Boo
         start = time.monotonic()
         book.log.wait_for(book.log.append([(b"k", str(n).encode())], soon()), soon())
         took.append(time.monotonic() - start)
-    assert sorted(took)[2] < 0.25
+    assert sorted(took)[2] < patient(0.25)
 
 
 def test_the_end_is_found_behind_the_markers_of_transactions(
@@ -110,10 +110,10 @@ def test_the_end_is_found_behind_the_markers_of_transactions(
         producer.begin_transaction()
         producer.produce(topic, value, b"k")
         producer.commit_transaction(30)
-    book.log.read_to_end(soon(10))
+    book.log.read_to_end(soon())
     assert [record.value for record in book.records] == [b"1", b"2"]
     late = open_book(topic, partitions=1)
-    late.log.start(soon(10))
+    late.log.start(soon())
     assert late.records[-1].offset == 2
 
 
@@ -164,14 +164,14 @@ def test_a_broker_that_goes_away_and_comes_back(tmp_path: Path) -> None:
             book.log.read_to_end(Deadline.after(2))
         time.sleep(20)  # long enough that clients back off as far as they ever do
         node.start()
-        written = book.log.append([(b"k", b"after")], soon(20))
-        book.log.wait_for(written, soon(20))
+        written = book.log.append([(b"k", b"after")], soon())
+        book.log.wait_for(written, soon())
         assert book.values() == {b"k": b"after"}
-        book.log.read_to_end(soon(20))
+        book.log.read_to_end(soon())
         # Written by someone else, and read without anybody asking.
         other = Book(node.bootstrap_servers, "log")
         other.log.start(soon())
         other.log.append([(b"k", b"other")], soon())
-        wait_until(lambda: book.values() == {b"k": b"other"}, "the log is followed again")
+        eventually(book.values, lambda now: now == {b"k": b"other"})
         other.close()
         book.close()

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -8,7 +9,8 @@ from penstock.data.record import TaskId
 from penstock.storage.configs import ConfigEvents, KafkaConfigStore
 from penstock.storage.ports import ConnectorEntry, RestartRequest, Status, TopicStatus
 from penstock.storage.stores import Stores
-from tests.kafka.storage.support import soon, stores_of, wait_until, worker_properties
+from penstock.testing.waiting import eventually, patient, soon
+from tests.kafka.storage.support import stores_of, worker_properties
 
 Unique = Callable[[str], str]
 
@@ -77,7 +79,7 @@ def test_requests_reach_other_workers_but_not_later_ones(
     request = RestartRequest("a", include_tasks=True, only_failed=False)
     first.configs.put_restart(request, soon())
     first.configs.put_logger("org.x", "DEBUG", soon())
-    wait_until(lambda: loggers == [("org.x", "DEBUG")], "the level is heard of")
+    eventually(lambda: loggers, lambda now: now == [("org.x", "DEBUG")])
     assert restarts == [request]
     assert told
     open_stores(events)
@@ -101,7 +103,7 @@ def test_statuses_survive_the_worker(open_stores: Callable[..., Stores]) -> None
     assert second.statuses.tasks("a-b") == first.statuses.tasks("a-b")
     assert second.statuses.topics("a-b") == [TopicStatus("t", "a-b", 0, 123)]
     first.statuses.remove_topics("a-b")
-    wait_until(lambda: second.statuses.topics("a-b") == [], "the topics are forgotten")
+    eventually(lambda: second.statuses.topics("a-b"), lambda now: now == [])
 
 
 def test_a_worker_of_an_earlier_generation_is_not_believed(
@@ -111,7 +113,7 @@ def test_a_worker_of_an_earlier_generation_is_not_believed(
     task = TaskId("c", 0)
     first.statuses.put_task(task, Status("RUNNING", "new:1", 5))
     first.statuses.flush(soon())
-    wait_until(lambda: second.statuses.task(task) is not None, "the state is heard of")
+    eventually(lambda: second.statuses.task(task))
     second.statuses.put_task(task, Status("UNASSIGNED", "old:1", 4))
     second.statuses.flush(soon())
     assert second.statuses.task(task) == Status("RUNNING", "new:1", 5)
@@ -137,7 +139,7 @@ def test_a_thousand_connectors_are_read_quickly(open_stores: Callable[..., Store
     assert isinstance(configs, KafkaConfigStore)
     for n in range(200):
         configs.put_connector(f"c{n}", {"name": f"c{n}"}, soon())
-    start = soon(10)
+    begun = time.monotonic()
     second = open_stores()
     assert len(second.configs.snapshot().connectors) == 200
-    assert start.remaining() > 5
+    assert time.monotonic() - begun < patient(5)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from penstock.clock import Deadline
 from penstock.errors import ConfigError
 from penstock.kafka.clients import Admin, TopicSpec
 from penstock.kafka.topics import (
@@ -14,7 +15,8 @@ from penstock.kafka.topics import (
     internal_topic,
     topic_rules,
 )
-from tests.kafka.storage.support import soon, worker_properties
+from penstock.testing.waiting import soon
+from tests.kafka.storage.support import worker_properties
 
 Unique = Callable[[str], str]
 
@@ -80,7 +82,7 @@ def test_target_topics_are_made_by_rule(admin: Admin, unique: Unique) -> None:
     admin.create_topic(TopicSpec(existing, 2, 1), soon())
     creator = TopicCreator(admin, rules)
     creator.ensure({many, other, existing}, soon())
-    creator.ensure({many, other, existing}, soon(0))
+    creator.ensure({many, other, existing}, Deadline.after(0))
     views = admin.topics([many, other, existing], soon())
     assert {name: view.partitions for name, view in views.items()} == {
         many: 4,

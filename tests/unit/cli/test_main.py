@@ -12,6 +12,7 @@ import penstock
 from penstock.cli.main import app
 from penstock.cli.output import complain
 from penstock.cli.registry import SECTIONS, Entry
+from penstock.testing.waiting import patient
 
 
 def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -21,7 +22,7 @@ def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
         env={**environ, "NO_COLOR": "1", "COLUMNS": "100", **variables},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=patient(),
         check=False,
     )
 
@@ -79,7 +80,7 @@ def test_commands_load_what_is_heavy_only_when_they_run() -> None:
         "sys.exit(f'loaded: {heavy}' if heavy else 0)"
     )
     result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=patient(), check=False
     )
     assert (result.returncode, result.stderr) == (0, "")
 

@@ -11,6 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from penstock.ports import free_port
+from penstock.testing.waiting import patient
 
 
 @dataclass
@@ -68,4 +69,4 @@ def serving(*answers: tuple[int, Any]) -> Iterator[Scripted]:
     finally:
         http.shutdown()
         http.server_close()
-        thread.join(5)
+        thread.join(patient())

@@ -11,6 +11,7 @@ from penstock.converters.json import JsonConverter
 from penstock.data.record import SchemaAndValue
 from penstock.data.schema import STRING_SCHEMA, Field, Schema, SchemaType, Struct, struct_schema
 from penstock.errors import ConfigError, DataError
+from penstock.testing.waiting import patient
 
 _TAG = b'{"schema":{"type":"string","optional":false},"payload":'
 
@@ -116,4 +117,6 @@ def test_reading_the_configuration_does_not_import_spark() -> None:
     imports = ";".join(f"import penstock.converters.{each}" for each in modules)
     code = f"{imports};import sys;sys.exit('pyspark' in sys.modules or 'pyarrow' in sys.modules)"
 
-    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
+    assert (
+        subprocess.run([sys.executable, "-c", code], check=False, timeout=patient()).returncode == 0
+    )

@@ -36,7 +36,7 @@ class Server:
         if tls is not None:
             self._http.socket = tls.wrap_socket(self._http.socket, server_side=True)
         self.url = f"http{'s' if tls else ''}://127.0.0.1:{self._http.server_port}"
-        self._thread = threading.Thread(target=self._http.serve_forever, daemon=True)
+        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True)
 
     @contextmanager
     def running(self) -> Iterator[Server]:

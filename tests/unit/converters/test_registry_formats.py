@@ -10,6 +10,7 @@ import pytest
 from penstock.converters.json_schema.converter import JsonSchemaConverter
 from penstock.converters.protobuf.converter import ProtobufConverter
 from penstock.errors import ConfigError
+from penstock.testing.waiting import patient
 
 PROPS = {"converter.type": "value", "schema.registry.url": "http://localhost:1"}
 
@@ -21,7 +22,7 @@ def test_the_keys_are_read_without_spark_and_protobuf(package: str) -> None:
         "print({'pyspark', 'pyarrow', 'google.protobuf'} & set(sys.modules))"
     )
     run = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=patient()
     )
     assert run.stdout.strip() == "set()"
 

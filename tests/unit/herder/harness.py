@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from penstock.api.connector import SourceConnector
 from penstock.api.plugin import PluginKind
-from penstock.clock import Deadline, SystemClock
+from penstock.clock import SystemClock
 from penstock.config import Config, ConfigValue, Type, key
 from penstock.data.record import TaskId
 from penstock.errors import ConfigError
@@ -23,6 +22,7 @@ from penstock.plugins import BUILT_IN, PluginInfo, Plugins
 from penstock.settings import StandaloneSettings
 from penstock.storage.stores import Stores
 from penstock.testing.fakes import ScriptedWorker
+from penstock.testing.waiting import eventually, patient, soon
 from tests.unit.herder.memory import FakeConfigs, FakeOffsets, FakeStatuses
 
 SOURCE = {
@@ -75,7 +75,7 @@ class ScriptedValidation:
     def validate(self, config: Mapping[str, str | None]) -> ConfigInfos:
         self.seen.append(dict(config))
         if self.hold is not None:
-            self.hold.wait(10)
+            self.hold.wait(patient())
         found = ConfigInfo(None, ConfigValue("any", errors=self.errors))
         return ConfigInfos(config.get("connector.class") or "", [], [found])
 
@@ -141,15 +141,3 @@ def running(bench: Bench | None = None) -> Iterator[Bench]:
         for event in bench.worker.hanging.values():
             event.set()
         bench.herder.close(soon())
-
-
-def soon(seconds: float = 5.0) -> Deadline:
-    return Deadline.after(seconds)
-
-
-def eventually(condition: Callable[[], object], seconds: float = 5.0) -> None:
-    """Wait until it holds; the last look decides."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not happen in time"
-        time.sleep(0.002)

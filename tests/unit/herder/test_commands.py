@@ -12,7 +12,7 @@ from penstock.clock import Deadline, SystemClock
 from penstock.errors import DeadlineExceededError
 from penstock.herder.commands import CommandThread
 from penstock.herder.lanes import Lanes, within
-from tests.unit.herder.harness import eventually, soon
+from penstock.testing.waiting import eventually, patient, soon
 
 
 @pytest.fixture
@@ -44,10 +44,10 @@ def test_values_and_errors_reach_the_caller(thread: CommandThread) -> None:
 
 def test_a_command_that_came_too_late_is_never_run(thread: CommandThread) -> None:
     hold, ran = threading.Event(), threading.Event()
-    thread.post("thinking hard", lambda: hold.wait(10))
+    thread.post("thinking hard", lambda: hold.wait(patient()))
     eventually(lambda: thread.stage.description == "thinking hard")
     with pytest.raises(DeadlineExceededError) as caught:
-        thread.call("being late", ran.set, soon(0.02))
+        thread.call("being late", ran.set, Deadline.after(0.02))
     text = str(caught.value)
     assert text.startswith(
         "Request timed out. The worker is currently thinking hard, which began at "
@@ -75,14 +75,14 @@ def test_a_failure_nobody_waits_for_is_logged(
 
 def test_a_lane_keeps_order_and_lanes_do_not_wait_for_each_other() -> None:
     lanes, hold, seen = Lanes(), threading.Event(), list[str]()
-    first = lanes.submit("a", lambda: hold.wait(10))
+    first = lanes.submit("a", lambda: hold.wait(patient()))
     second = lanes.submit("a", lambda: seen.append("a2"))
-    lanes.submit("b", lambda: seen.append("b1")).result(5)
+    lanes.submit("b", lambda: seen.append("b1")).result(patient())
     assert seen == ["b1"]
     assert not lanes.join(Deadline.after(0.01))
     hold.set()
-    first.result(5)
-    second.result(5)
+    first.result(patient())
+    second.result(patient())
     assert seen == ["b1", "a2"]
     assert lanes.join(soon())
 
@@ -90,14 +90,14 @@ def test_a_lane_keeps_order_and_lanes_do_not_wait_for_each_other() -> None:
 def test_an_error_in_a_lane_does_not_end_it() -> None:
     lanes = Lanes()
     failed = lanes.submit("a", lambda: 1 / 0)
-    assert lanes.submit("a", lambda: 2).result(5) == 2
+    assert lanes.submit("a", lambda: 2).result(patient()) == 2
     with pytest.raises(ZeroDivisionError):
-        failed.result(5)
+        failed.result(patient())
 
 
 def test_waiting_ends_at_the_deadline_whatever_the_work_does() -> None:
     hold = threading.Event()
     with pytest.raises(DeadlineExceededError, match="timed out while asking an oracle"):
-        within("asking an oracle", lambda: hold.wait(10), soon(0.02))
+        within("asking an oracle", lambda: hold.wait(patient()), Deadline.after(0.02))
     hold.set()
     assert within("asking an oracle", lambda: 42, soon()) == 42

@@ -7,12 +7,14 @@ import time
 
 import pytest
 
+from penstock.clock import Deadline
 from penstock.data.record import TaskId
 from penstock.errors import ConflictError, DeadlineExceededError, NotFoundError, PluginError
 from penstock.herder.local import HerderOptions
 from penstock.storage.ports import Status
+from penstock.testing.waiting import eventually, soon
 from penstock.worker_port import State
-from tests.unit.herder.harness import SINK, SOURCE, Bench, eventually, running, soon
+from tests.unit.herder.harness import SINK, SOURCE, Bench, running
 
 T0 = TaskId("c", 0)
 
@@ -222,7 +224,7 @@ def test_a_connector_that_hangs_holds_up_no_other() -> None:
         bench.create("stuck")
         bench.runs("stuck")
         bench.worker.hanging["stuck"] = threading.Event()
-        bench.herder.delete_connector("stuck", soon(1))
+        bench.herder.delete_connector("stuck", Deadline.after(1))
         bench.create("free")
         bench.runs("free")
         assert bench.herder.health(soon()).status == "healthy"
@@ -280,7 +282,7 @@ def test_requests_wait_for_the_start_no_longer_than_their_deadline() -> None:
         with pytest.raises(
             DeadlineExceededError, match=r"Request timed out. The worker is current"
         ):
-            bench.herder.connectors(soon(0.05))
+            bench.herder.connectors(Deadline.after(0.05))
         bench.configs.unreachable.clear()
         assert bench.herder.connectors(soon()) == []
         assert bench.herder.server_info().kafka_cluster_id == "cluster-1"

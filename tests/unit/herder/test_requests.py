@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from penstock.clock import Deadline
 from penstock.errors import (
     BadRequestError,
     ConfigError,
@@ -13,8 +14,9 @@ from penstock.errors import (
     NotFoundError,
     PluginError,
 )
+from penstock.testing.waiting import eventually, soon
 from penstock.wire.models import ConnectorOffsets, OffsetEntry
-from tests.unit.herder.harness import SOURCE, VAULT, eventually, running, soon
+from tests.unit.herder.harness import SOURCE, VAULT, running
 
 SECRETS = {
     "name": "c",
@@ -38,7 +40,7 @@ def test_a_validation_that_hangs_holds_up_nobody() -> None:
     with running() as bench:
         bench.validation.hold = threading.Event()
         with pytest.raises(DeadlineExceededError, match="validating"):
-            bench.herder.create_connector("c", {**SOURCE, "name": "c"}, None, soon(0.05))
+            bench.herder.create_connector("c", {**SOURCE, "name": "c"}, None, Deadline.after(0.05))
         assert bench.herder.health(soon()).status == "healthy"
         bench.validation.hold.set()
         assert bench.configs.log == []
@@ -184,7 +186,7 @@ def test_a_broker_that_hangs_in_an_offsets_call_blocks_one_connector_only() -> N
         eventually(lambda: bench.statuses.connector("c"))
         bench.worker.hanging["c"] = threading.Event()
         with pytest.raises(DeadlineExceededError, match="modifying offsets for connector c"):
-            bench.herder.reset_offsets("c", soon(0.05))
+            bench.herder.reset_offsets("c", Deadline.after(0.05))
         bench.create("free")
         bench.runs("free")
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from penstock.clock import Deadline
 from penstock.errors import SetupError
 from penstock.kafka.clients import admin_calls
 from penstock.kafka.clients.admin_calls import AdminCalls
+from penstock.testing.waiting import patient, soon
 
 
 class Broker:
@@ -21,7 +21,7 @@ class Broker:
 
     def connect(self, properties: object, seconds: float) -> Any:
         self.asked.set()
-        assert self.answers.wait(10)
+        assert self.answers.wait(patient())
         return self
 
     def close(self) -> None:
@@ -36,18 +36,18 @@ def test_closing_does_not_wait_for_a_broker_that_is_away(monkeypatch: pytest.Mon
 
     def ask() -> None:
         with pytest.raises(SetupError, match="closed while it was made") as error:
-            calls.do(Deadline.after(20), "asking", lambda client: client)
+            calls.do(soon(), "asking", lambda client: client)
         told.append(error.value)
 
     asking = threading.Thread(target=ask)
     asking.start()
-    assert broker.asked.wait(10)
+    assert broker.asked.wait(patient())
     closing = threading.Thread(target=calls.close)
     closing.start()
-    closing.join(5)
+    closing.join(patient())
     assert not closing.is_alive()
     broker.answers.set()
-    asking.join(10)
+    asking.join(patient())
     assert told
     assert broker.closed.is_set(), "a connection that comes too late is not kept"
-    assert calls.do(Deadline.after(20), "asking", lambda client: client) is broker
+    assert calls.do(soon(), "asking", lambda client: client) is broker

@@ -11,6 +11,7 @@ from kafka.admin import KafkaAdminClient
 from penstock.clock import Deadline
 from penstock.errors import BadRequestError, RetriableError, StorageError
 from penstock.kafka.clients import Admin
+from penstock.testing.waiting import soon
 
 
 class Cluster:
@@ -48,9 +49,9 @@ def test_a_topic_with_an_error_is_not_one_without_partitions(
 
 def test_what_passes_is_waited_for() -> None:
     passing = admin(kafka.errors.LeaderNotAvailableError, kafka.errors.NoError)
-    assert list(passing.topic_states(["t"], Deadline.after(5))) == ["t"]
+    assert list(passing.topic_states(["t"], soon())) == ["t"]
 
 
 def test_a_topic_that_is_not_there_is_left_out() -> None:
     missing = admin(kafka.errors.UnknownTopicOrPartitionError)
-    assert missing.topic_states(["t"], Deadline.after(5)) == {}
+    assert missing.topic_states(["t"], soon()) == {}

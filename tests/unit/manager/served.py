@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from penstock.client import Client
 from penstock.rest.listeners import bind
 from penstock.rest.server import RestServer
-from tests.unit.herder.harness import SETTINGS, Bench, VaultSource, running, soon
+from penstock.testing.waiting import patient, soon
+from tests.unit.herder.harness import SETTINGS, Bench, VaultSource, running
 
 VAULT_CLASS = VaultSource.class_name()
 
@@ -41,7 +42,7 @@ def served() -> Iterator[Served]:
         server.start(soon())
         url = f"http://127.0.0.1:{listeners.main[0].port}"
         try:
-            with Client(url, timeout=10, retry_seconds=2) as client:
+            with Client(url, timeout=patient(), retry_seconds=2) as client:
                 yield Served(bench, client, url)
         finally:
             server.close(soon())

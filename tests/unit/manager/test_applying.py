@@ -25,7 +25,8 @@ from penstock.manager import (
 )
 from penstock.manager.waiting import targets
 from penstock.ports import free_port
-from tests.unit.herder.harness import SINK, SOURCE, eventually
+from penstock.testing.waiting import eventually
+from tests.unit.herder.harness import SINK, SOURCE
 from tests.unit.manager.served import VAULT_CLASS, Served
 
 VAULT = {"connector.class": VAULT_CLASS, "url": "u", "connection.password": "hunter2"}

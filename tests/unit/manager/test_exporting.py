@@ -10,7 +10,8 @@ from penstock import manager
 from penstock.errors import ConfigError
 from penstock.manager import Connector, Connectors, Format, SecretForm
 from penstock.manager.exporting import write_directory, write_text
-from tests.unit.herder.harness import SINK, SOURCE, eventually
+from penstock.testing.waiting import eventually
+from tests.unit.herder.harness import SINK, SOURCE
 from tests.unit.manager.served import VAULT_CLASS, Served
 
 ODD = {

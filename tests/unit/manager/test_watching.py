@@ -12,7 +12,8 @@ from penstock.client import Client
 from penstock.manager import Plan, Report, Watch
 from penstock.manager.watching import fingerprint
 from penstock.ports import free_port
-from tests.unit.herder.harness import SOURCE, eventually
+from penstock.testing.waiting import eventually, patient
+from tests.unit.herder.harness import SOURCE
 from tests.unit.manager.served import Served
 
 ONE = "connectors:\n  a: {connector.class: FileStreamSource, file: /in, topic: %s}\n"
@@ -143,7 +144,7 @@ def test_it_runs_until_it_is_stopped(worker: Served, watch: Watch, tmp_path: Pat
     worker.client.delete("a")
     eventually(lambda: worker.client.connectors() == ["a"])
     stopped.set()
-    thread.join(10)
+    thread.join(patient())
     assert not thread.is_alive()
 
 

@@ -16,6 +16,7 @@ import pytest
 from penstock.errors import NotFoundError, PluginError
 from penstock.herder.secrets import Secrets
 from penstock.plugins import Plugins, importing, outside
+from penstock.testing.waiting import patient
 
 PLUGIN = """
 from penstock.api import ColumnPredicate
@@ -228,11 +229,11 @@ def test_a_broken_plugin_is_told_and_breaks_nothing_else(
 
 def test_an_import_that_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importing, "IMPORT_SECONDS", 0.3)
-    write(tmp_path / "demo_aaa.py", "import threading; threading.Event().wait(3)")
+    write(tmp_path / "demo_aaa.py", "import threading; threading.Event().wait(600)")
     write(tmp_path / "demo_fine2.py", source("Fine2"))
     begun = time.monotonic()
     found = Plugins.discover([str(tmp_path)])
-    assert time.monotonic() - begun < 3
+    assert time.monotonic() - begun < patient(3)
     assert found.broken[0].error == "its import did not end within 0 s"
     assert names(found) == ["com.example.Fine2"]
 

@@ -13,7 +13,8 @@ from penstock.rest.listeners import bind
 from penstock.rest.server import RestServer
 from penstock.rest.tls import server_context
 from penstock.settings import StandaloneSettings
-from tests.unit.herder.harness import SETTINGS, running, soon
+from penstock.testing.waiting import soon
+from tests.unit.herder.harness import SETTINGS, running
 
 
 def settings(**props: str) -> StandaloneSettings:

@@ -50,4 +50,4 @@ class Notes:
 
 
 def await_that(condition: Callable[[], bool]) -> None:
-    eventually(condition, seconds=10)
+    eventually(condition)

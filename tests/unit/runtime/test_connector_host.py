@@ -12,6 +12,7 @@ from penstock.api import ConnectorContext, SourceConnector
 from penstock.clock import Deadline
 from penstock.errors import ConfigError, RetriableError
 from penstock.runtime.connector_host import ConnectorHost, completed_task_configs
+from penstock.testing.waiting import patient, soon
 from penstock.worker_port import State, TargetState
 from tests.unit.runtime.events import Notes, await_that
 
@@ -33,7 +34,7 @@ class Tables(SourceConnector):
     def start(self, config: Mapping[str, str], context: ConnectorContext) -> None:
         self.context = context
         if self.gate is not None:
-            self.gate.wait(10)
+            self.gate.wait(patient())
         if self.patient:
             await_that(lambda: context.stopping)
             raise RetriableError("it is to stop")
@@ -73,7 +74,7 @@ def hosted() -> Iterator[Hosted]:
     made = Hosted()
     yield made
     if made.host._thread.ident is not None:
-        made.host.stop(Deadline.after(10))
+        made.host.stop(soon())
 
 
 def test_a_started_connector_runs_and_sends_its_task_configs(hosted: Hosted) -> None:
@@ -81,7 +82,7 @@ def test_a_started_connector_runs_and_sends_its_task_configs(hosted: Hosted) -> 
     await_that(lambda: hosted.sent == 1)
     assert hosted.notes.of("db") == [State.RUNNING]
     assert hosted.notes.configs == [("db", [{"table": "a"}, {"table": "b"}])]
-    hosted.host.stop(Deadline.after(10))
+    hosted.host.stop(soon())
     assert hosted.connector.stops == 1
 
 
@@ -117,7 +118,7 @@ def test_a_start_that_waits_ends_when_the_connector_is_to_stop(hosted: Hosted) -
     hosted.connector.patient = True
     hosted.host.start(TargetState.STARTED)
     await_that(lambda: hosted.connector.context is not None)
-    hosted.host.stop(Deadline.after(10))
+    hosted.host.stop(soon())
     assert not hosted.host._thread.is_alive()
     assert hosted.notes.of("db") == []  # no failure is told of what was given up
     assert hosted.connector.stops == 1
@@ -138,7 +139,7 @@ def test_one_that_hangs_is_left_behind_and_silenced(hosted: Hosted) -> None:
     hosted.host.start(TargetState.STARTED)
     hosted.host.stop(Deadline.after(0.1))
     gate.set()
-    hosted.host._thread.join(10)
+    hosted.host._thread.join(patient())
     assert not hosted.host._thread.is_alive()
     assert hosted.notes.of("db") == []
     assert hosted.sent == 0

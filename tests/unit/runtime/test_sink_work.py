@@ -18,6 +18,7 @@ from penstock.runtime import sink_work
 from penstock.runtime.progress import TaskProgress
 from penstock.runtime.sink_work import SinkWork
 from penstock.runtime.task_host import TaskControl
+from penstock.testing.waiting import patient, soon
 from penstock.worker_port import TargetState
 from tests.unit.runtime.events import Notes
 
@@ -105,7 +106,7 @@ class Batches:
     ) -> tuple[OffsetRange, ...]:
         self.begun.set()
         if self.gate is not None:
-            self.gate.wait(10)
+            self.gate.wait(patient())
         if self.failures:
             raise self.failures.pop(0)
         self.written.append(ranges)
@@ -172,7 +173,7 @@ class Sink:
         self.work.start()
 
     def close(self) -> None:
-        self.work.close(Deadline.after(5))
+        self.work.close(soon())
 
 
 @pytest.fixture

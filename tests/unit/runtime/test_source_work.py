@@ -18,6 +18,7 @@ from penstock.runtime.progress import TaskProgress
 from penstock.runtime.source_work import SourceWork
 from penstock.runtime.task_host import TaskControl
 from penstock.runtime.tolerance import ErrorSettings, FaultReports
+from penstock.testing.waiting import soon
 from penstock.worker_port import TargetState
 from tests.unit.runtime.events import Notes
 
@@ -234,7 +235,7 @@ def test_closing_stores_what_is_left_to_store() -> None:
     source.store.refusals = [RetriableError("the broker is away")]
     with pytest.raises(RetriableError):
         source.work.step()
-    source.work.close(Deadline.after(5))
+    source.work.close(soon())
     assert source.stored == 1
 
 
@@ -256,7 +257,7 @@ def test_a_task_that_was_given_up_neither_writes_nor_stores() -> None:
     source.work.step()
     with pytest.raises(GivenUpError):
         source.work.step()
-    source.work.close(Deadline.after(5))
+    source.work.close(soon())
     assert source.pipeline.written == [1]
     assert source.stored == 1
 
@@ -267,5 +268,5 @@ def test_offsets_left_to_store_stay_so_once_the_task_is_given_up() -> None:
     with pytest.raises(RetriableError):
         source.work.step()
     source.control.give_up()
-    source.work.close(Deadline.after(5))
+    source.work.close(soon())
     assert source.store.offsets == {}

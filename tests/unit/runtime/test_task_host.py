@@ -20,6 +20,7 @@ from penstock.errors import (
 )
 from penstock.runtime import task_host
 from penstock.runtime.task_host import TaskControl, TaskHost, stop_all
+from penstock.testing.waiting import patient, soon
 from penstock.worker_port import State, TargetState
 from tests.unit.runtime.events import Notes, await_that
 
@@ -139,7 +140,7 @@ def test_any_other_error_fails_the_task_with_its_trace(task: Task) -> None:
     trace = task.notes.traces[str(TASK)] or ""
     assert "record orders-0, offset 7" in trace
     assert "ValueError: not a number: jdbc:mysql://ann:[hidden]@db/shop" in trace
-    assert task.work.closed.wait(5)
+    assert task.work.closed.wait(patient())
     assert task.work.count("step") == 1  # it does not start again by itself
     assert task.work.count("recover") == 0
 
@@ -148,7 +149,7 @@ def test_a_task_that_does_not_start_fails(task: Task) -> None:
     task.work.failures["start"] = [RuntimeError("no such file")]
     task.host.start()
     task.notes.await_states(str(TASK), State.FAILED)
-    assert task.work.closed.wait(5)
+    assert task.work.closed.wait(patient())
 
 
 def test_pause_and_resume(task: Task) -> None:
@@ -204,7 +205,7 @@ def test_a_task_that_does_not_stop_is_given_up_and_silenced(task: Task) -> None:
     task.stop(seconds=0.2)
     assert task.host.running
     hang.set()
-    assert task.work.closed.wait(5)
+    assert task.work.closed.wait(patient())
     assert task.states == [State.RUNNING]
 
 
@@ -215,13 +216,13 @@ def test_many_tasks_are_cancelled_together() -> None:
         task.host.start()
     await_that(lambda: all(task.work.count("step") == 1 for task in tasks))
     begun = time.monotonic()
-    stop_all([task.host for task in tasks], Deadline.after(2))
+    stop_all([task.host for task in tasks], soon(2))
     assert not any(task.host.running for task in tasks)
-    assert time.monotonic() - begun < 2
+    assert time.monotonic() - begun < patient(2)
 
 
 def _fail_when(event: threading.Event) -> None:
-    event.wait(10)
+    event.wait(patient())
     raise RuntimeError("cancelled")
 
 

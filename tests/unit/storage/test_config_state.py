@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.clock import Deadline
 from penstock.storage.config_records import (
     CommitRecord,
     ConnectorRecord,
@@ -18,8 +17,7 @@ from penstock.storage.config_records import (
 )
 from penstock.storage.configs import ConfigEvents, ConfigState, MemoryConfigStore
 from penstock.storage.ports import ConnectorEntry, RestartRequest
-
-LATER = Deadline.after(60)
+from penstock.testing.waiting import soon
 
 # As Apache Kafka Connect 4.1.1 wrote them.
 GOLDEN: list[tuple[bytes, bytes | None, Record]] = [
@@ -144,15 +142,15 @@ def test_memory_store_tells_its_listeners() -> None:
     store = MemoryConfigStore(ConfigEvents(restarts.append, lambda *pair: loggers.append(pair)))
     store.subscribe(lambda: told.append(store.snapshot().offset))
     assert store.snapshot().offset == -1
-    store.put_connector("a", {"k": "v"}, LATER, target="PAUSED")
-    store.put_tasks("a", [{"t": "0"}, {"t": "1"}], LATER)
+    store.put_connector("a", {"k": "v"}, soon(), target="PAUSED")
+    store.put_tasks("a", [{"t": "0"}, {"t": "1"}], soon())
     assert store.snapshot().connectors == {
         "a": ConnectorEntry({"k": "v"}, "PAUSED", ({"t": "0"}, {"t": "1"}))
     }
     request = RestartRequest("a", include_tasks=True, only_failed=True)
-    store.put_restart(request, LATER)
-    store.put_logger("org", "DEBUG", LATER)
-    store.remove_connector("a", LATER)
+    store.put_restart(request, soon())
+    store.put_logger("org", "DEBUG", soon())
+    store.remove_connector("a", soon())
     assert store.snapshot().connectors == {}
     assert (restarts, loggers) == ([request], [("org", "DEBUG")])
     assert told == [2, 5, 6, 7, 9]

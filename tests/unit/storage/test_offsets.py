@@ -8,12 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from penstock.clock import Deadline
 from penstock.errors import StorageError
 from penstock.storage.java_objects import dump_map, load_map
 from penstock.storage.offsets import FileOffsetStore, MemoryOffsetStore, OffsetIndex
-
-LATER = Deadline.after(60)
+from penstock.testing.waiting import patient, soon
 
 
 @pytest.fixture(params=["memory", "file"])
@@ -24,22 +22,22 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> MemoryOffsetStore |
 
 
 def test_put_get_and_forget(store: MemoryOffsetStore | FileOffsetStore) -> None:
-    store.start(LATER)
+    store.start(soon())
     assert store.get("c", {"f": "1"}) is None
-    store.put("c", [({"f": "2"}, {"position": 5}), ({"f": "1"}, {"position": 3})], LATER)
-    store.put("other", [({"f": "1"}, {"position": 9})], LATER)
-    store.refresh(LATER)
+    store.put("c", [({"f": "2"}, {"position": 5}), ({"f": "1"}, {"position": 3})], soon())
+    store.put("other", [({"f": "1"}, {"position": 9})], soon())
+    store.refresh(soon())
     assert store.get("c", {"f": "1"}) == {"position": 3}
     assert store.all("c") == [({"f": "1"}, {"position": 3}), ({"f": "2"}, {"position": 5})]
-    store.put("c", [({"f": "1"}, None), ({"f": "never"}, None)], LATER)
+    store.put("c", [({"f": "1"}, None), ({"f": "never"}, None)], soon())
     assert store.get("c", {"f": "1"}) is None
     assert store.all("c") == [({"f": "2"}, {"position": 5})]
     store.close()
 
 
 def test_the_order_of_fields_does_not_matter(store: MemoryOffsetStore | FileOffsetStore) -> None:
-    store.put("c", [({"a": 1, "b": 2}, {"p": 1})], LATER)
-    store.put("c", [({"b": 2, "a": 1}, {"p": 2})], LATER)
+    store.put("c", [({"a": 1, "b": 2}, {"p": 1})], soon())
+    store.put("c", [({"b": 2, "a": 1}, {"p": 2})], soon())
     assert store.all("c") == [({"a": 1, "b": 2}, {"p": 2})]
 
 
@@ -47,12 +45,12 @@ def test_a_file_is_found_again_and_java_s_keys_are_kept(tmp_path: Path) -> None:
     path = tmp_path / "connect.offsets"
     path.write_bytes(dump_map({b'["c",{"b":2,"a":1}]': b'{"position":5}', b'["c",{"x":1}]': None}))
     store = FileOffsetStore(path)
-    store.start(LATER)
+    store.start(soon())
     assert store.all("c") == [({"b": 2, "a": 1}, {"position": 5})]
-    store.put("c", [({"a": 1, "b": 2}, {"position": 6})], LATER)
+    store.put("c", [({"a": 1, "b": 2}, {"position": 6})], soon())
     assert load_map(path.read_bytes()) == {b'["c",{"b":2,"a":1}]': b'{"position":6}'}
     again = FileOffsetStore(path)
-    again.start(LATER)
+    again.start(soon())
     assert again.get("c", {"a": 1, "b": 2}) == {"position": 6}
 
 
@@ -61,7 +59,7 @@ def test_missing_and_empty_files_have_no_offsets(tmp_path: Path) -> None:
         if name == "empty":
             (tmp_path / name).touch()
         store = FileOffsetStore(tmp_path / name)
-        store.start(LATER)
+        store.start(soon())
         assert store.all("c") == []
 
 
@@ -69,14 +67,14 @@ def test_a_file_that_is_something_else_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "connect.offsets"
     path.write_text("mine")
     with pytest.raises(StorageError, match=r"connect\.offsets.*Move the file away"):
-        FileOffsetStore(path).start(LATER)
+        FileOffsetStore(path).start(soon())
     assert path.read_text() == "mine"
 
 
 def test_a_directory_that_is_missing_is_named(tmp_path: Path) -> None:
     store = FileOffsetStore(tmp_path / "no" / "offsets")
     with pytest.raises(StorageError, match="can't write"):
-        store.put("c", [({"f": "1"}, {"p": 1})], LATER)
+        store.put("c", [({"f": "1"}, {"p": 1})], soon())
     assert store.get("c", {"f": "1"}) is None
 
 
@@ -85,7 +83,7 @@ import sys, pathlib
 from penstock.clock import Deadline
 from penstock.storage.offsets import FileOffsetStore
 store = FileOffsetStore(pathlib.Path(sys.argv[1]))
-later = Deadline.after(60)
+later = Deadline.after(600)
 store.start(later)
 for n in range(100000):
     store.put("c", [({"f": str(n % 50)}, {"position": n, "pad": "x" * 2000})], later)
@@ -105,9 +103,9 @@ def test_kill_9_while_writing_loses_nothing(tmp_path: Path) -> None:
             last = int(process.stdout.readline())
         os.kill(process.pid, signal.SIGKILL)
         last = int(([str(last), *process.stdout.read().split()])[-1])
-        process.wait(10)
+        process.wait(patient())
         store = FileOffsetStore(path)
-        store.start(LATER)
+        store.start(soon())
         found = store.get("c", {"f": str(last % 50)})
         assert found is not None
         assert found["position"] >= last

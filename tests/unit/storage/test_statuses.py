@@ -4,7 +4,6 @@ import dataclasses
 
 import pytest
 
-from penstock.clock import Deadline
 from penstock.data.record import TaskId
 from penstock.storage.ports import Status, TopicStatus
 from penstock.storage.status_records import (
@@ -18,6 +17,7 @@ from penstock.storage.status_records import (
     parse_value,
 )
 from penstock.storage.statuses import MemoryStatusStore, is_stale, may_write
+from penstock.testing.waiting import soon
 
 RUNNING = Status("RUNNING", "127.0.0.1:8083", 2, None, "4.1.1")
 
@@ -92,7 +92,7 @@ def test_late_farewells(known: Status | None, status: Status, stale: bool) -> No
 
 
 def test_memory_store() -> None:
-    store, later = MemoryStatusStore(), Deadline.after(60)
+    store, later = MemoryStatusStore(), soon()
     store.start(later)
     first, second = TaskId("a", 10), TaskId("a", 9)
     store.put_connector("a", RUNNING)

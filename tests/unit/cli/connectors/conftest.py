@@ -11,9 +11,10 @@ import pytest
 
 from penstock.client import Client
 from penstock.data.record import TaskId
+from penstock.testing.waiting import eventually
 from penstock.worker_port import State
 from tests.unit.cli.run import Done, penstock
-from tests.unit.herder.harness import SOURCE, Bench, eventually, running
+from tests.unit.herder.harness import SOURCE, Bench, running
 from tests.unit.rest.test_api import Served
 
 

@@ -1,0 +1,96 @@
+"""The processes of a test run: one owns the shared servers, xdist's others ask it for them."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from penstock.process import Server
+from tests.shared.costs import LevelCosts, ProcessWatch, level_of, summary
+from tests.shared.servers import Desk, SharedServers, ask
+
+#: What a run costs is told of one that takes longer.
+_TOLD_SECONDS: Final = 30.0
+
+
+class Helper:
+    """A test process of xdist: it asks the owner for servers, and tells it what it used."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._input: dict[str, Any] = config.workerinput  # type: ignore[attr-defined]
+        self._output: dict[str, Any] = config.workeroutput  # type: ignore[attr-defined]
+        self._costs = LevelCosts()
+
+    def server(self, name: str) -> Server:
+        return ask(self._input["servers"], name)
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        self._costs.enter(level_of(nodeid))
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self) -> None:
+        self._costs.charge()
+        self._output["levels"] = dict(self._costs.seconds)
+
+
+class Owner:
+    """The only process, or the one of xdist that runs no tests: it starts and stops servers."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._is_alone = config.getoption("dist", "no") == "no"
+        self._servers = SharedServers(_directory(config))
+        self._desk = None if self._is_alone else Desk(self._servers)
+        self._watch = ProcessWatch()
+        self._costs = LevelCosts(lambda: sum(self._servers.cpu_seconds().values()))
+        self._begun = time.monotonic()
+        self._tests: defaultdict[str, float] = defaultdict(float)
+        self._server_seconds: dict[str, float] = {}
+
+    def server(self, name: str) -> Server:
+        return self._servers.get(name)
+
+    def pytest_sessionstart(self) -> None:
+        self._watch.start()
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        assert self._desk is not None
+        node.workerinput["servers"] = self._desk.address
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        for level, seconds in getattr(node, "workeroutput", {}).get("levels", {}).items():
+            self._costs.seconds[level] += seconds
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        if self._is_alone:
+            self._costs.enter(level_of(nodeid))
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._tests[report.nodeid] += report.duration
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self) -> None:
+        self._watch.stop()
+        self._server_seconds = self._servers.cpu_seconds()
+        if self._is_alone:
+            self._costs.charge()
+        self._servers.stop()
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if time.monotonic() - self._begun < _TOLD_SECONDS:
+            return
+        terminalreporter.section("costs")
+        for line in summary(
+            self._watch.counts, self._costs.seconds, self._server_seconds, self._tests
+        ):
+            terminalreporter.write_line(line)
+
+
+def _directory(config: pytest.Config) -> Path:
+    factory: pytest.TempPathFactory = config._tmp_path_factory  # type: ignore[attr-defined]
+    return factory.getbasetemp() / "shared"

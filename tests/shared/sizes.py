@@ -1,0 +1,79 @@
+"""How large the tests are that prove something: thin in `make test`, in full in `make proofs`.
+
+Both run the same code and look for the same things; tests/proofs takes the tests from their files.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Amounts of data, faults and patience.
+
+    Attributes:
+        lines: of a file, under way when a process dies.
+        broker_away_seconds: how long there is no broker, or no answer from it.
+        hang_seconds: how long a broker says nothing on open connections.
+        kills: of a worker or its Spark, at random moments.
+        kill_rows: rows that are under way meanwhile.
+        database_away_seconds: how long there is no database.
+        outage_rows: rows that are under way meanwhile.
+        load_rows: rows of a first load that a dying database interrupts.
+        chunks: the rows of one chunk of a first load, and all its rows.
+        records: of a batch with bad ones among them.
+        backlog: waiting records; from 20,000 on Spark's own reader takes them.
+        idle_seconds: how long connectors without work are watched.
+        case_step: which of the cases of a long file run: each, or each third.
+        trials: generated trials of each transformation.
+    """
+
+    lines: int
+    broker_away_seconds: float
+    hang_seconds: float
+    kills: int
+    kill_rows: int
+    database_away_seconds: float
+    outage_rows: int
+    load_rows: int
+    chunks: tuple[int, int]
+    records: int
+    backlog: int
+    idle_seconds: float
+    case_step: int
+    trials: int
+
+
+THIN = Size(
+    lines=100_000,
+    broker_away_seconds=4,
+    hang_seconds=4,
+    kills=2,
+    kill_rows=30_000,
+    database_away_seconds=4,
+    outage_rows=40_000,
+    load_rows=100_000,
+    chunks=(20_000, 50_000),
+    records=25_000,
+    backlog=25_000,
+    idle_seconds=5,
+    case_step=3,
+    trials=4,
+)
+FULL = Size(
+    lines=200_000,
+    broker_away_seconds=30,
+    hang_seconds=10,
+    kills=20,
+    kill_rows=1_000_000,
+    database_away_seconds=30,
+    outage_rows=400_000,
+    load_rows=300_000,
+    chunks=(1_000_000, 1_200_000),
+    records=100_000,
+    backlog=60_000,
+    idle_seconds=10,
+    case_step=1,
+    trials=4,
+)
