@@ -40,9 +40,14 @@ class WarmUp:
         self._tasks = tasks
         self._archive = archive
         self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="warm-up", daemon=True)
+
+    @property
+    def running(self) -> bool:
+        return self._thread.is_alive()
 
     def start(self) -> None:
-        threading.Thread(target=self._run, name="warm-up", daemon=True).start()
+        self._thread.start()
 
     def close(self) -> None:
         self._stop.set()
