@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+import inspect
+import re
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from fastapi import Depends, FastAPI
+from starlette import routing
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -23,6 +26,7 @@ from penstock.rest.requests import (
     NoSuchPathError,
     UntypedBodyError,
     accepts_json,
+    answer,
     on_no_such_path,
     on_untyped_body,
 )
@@ -110,24 +114,19 @@ def make_app(
     routes: Iterable[Route] = (*ROUTES, *ADMIN_ROUTES),
 ) -> Protocol:
     """The ASGI app that serves these routes."""
-    app = FastAPI(
-        title="Penstock",
-        version=__version__,
-        description="Kafka Connect's REST API.",
-        docs_url=None,
-        redoc_url=None,
-        redirect_slashes=False,
-    )
-    app.state.herding = Herding(herder)
-    app.openapi_version = "3.1.0"
+    routes = tuple(routes)
     allowed: dict[str, set[str]] = {}
     for route in routes:
-        _add(app, route)
         allowed.setdefault(route.path, set()).add(route.method)
-    for path, methods in allowed.items():
-        app.add_route(path, _options(methods), ["OPTIONS"], include_in_schema=False)
-    for kind, handler in _ERROR_HANDLERS.items():
-        app.add_exception_handler(kind, handler)
+    served = [routing.Route(each.path, _handler(each), methods=[each.method]) for each in routes]
+    served += [
+        routing.Route(path, _options(methods), methods=["OPTIONS"])
+        for path, methods in allowed.items()
+    ]
+    served.append(routing.Route("/openapi.json", _openapi(routes), methods=["GET"]))
+    app = Starlette(routes=served, exception_handlers=_ERROR_HANDLERS)
+    app.router.redirect_slashes = False
+    app.state.herding = Herding(herder)
     return Protocol(app, options)
 
 
@@ -142,19 +141,15 @@ _ERROR_HANDLERS: Final[dict[type[Exception], Any]] = {
 _METHODS: Final = ("HEAD", "DELETE", "POST", "GET", "OPTIONS", "PUT", "PATCH")
 
 
-def _add(app: FastAPI, route: Route) -> None:
-    plain = route.path in ("/", "/health")
-    app.add_api_route(
-        route.path,
-        route.handler,
-        methods=[route.method],
-        status_code=route.status,
-        response_model=None,
-        response_class=Response,
-        include_in_schema=not route.hidden,
-        dependencies=[] if plain and route.path == "/health" else [Depends(accepts_json)],
-        openapi_extra=describe(route.path, route.query, route.body, route.answer, route.status),
-    )
+def _handler(route: Route) -> Handler:
+    if route.path == "/health":
+        return route.handler
+
+    async def checked(request: Request) -> Response:
+        accepts_json(request)
+        return await route.handler(request)
+
+    return checked
 
 
 def _options(methods: set[str]) -> Handler:
@@ -168,3 +163,31 @@ def _options(methods: set[str]) -> Handler:
         return found
 
     return options
+
+
+def _openapi(routes: Sequence[Route]) -> Handler:
+    paths: dict[str, dict[str, Any]] = {}
+    for route in routes:
+        if not route.hidden:
+            paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
+    about = {
+        "title": "Penstock",
+        "version": __version__,
+        "description": "Kafka Connect's REST API.",
+    }
+
+    async def openapi(request: Request) -> Response:
+        del request
+        return answer({"openapi": "3.1.0", "info": about, "paths": paths})
+
+    return openapi
+
+
+def _operation(route: Route) -> dict[str, Any]:
+    name = route.handler.__name__
+    return {
+        "summary": name.replace("_", " ").title(),
+        "description": inspect.getdoc(route.handler),
+        "operationId": re.sub(r"\W", "_", f"{name}{route.path}_{route.method.lower()}"),
+        **describe(route.path, route.query, route.body, route.answer, route.status),
+    }
