@@ -11,14 +11,16 @@ from penstock.herder.secrets import Secrets
 from penstock.plugins import PluginInfo, Plugins
 
 
+class StampConfig(Config):
+    token: str = key(Type.STRING, doc="The word to write.")
+    pin: str = key(Type.PASSWORD, doc="Opens the box.")
+
+
 class Stamp(ColumnTransformation):
     """Declares a key that sounds secret and is none, and one that is and does not sound so."""
 
     java_name = "com.example.Stamp"
-
-    class Config(Config):
-        token: str = key(Type.STRING, doc="The word to write.")
-        pin: str = key(Type.PASSWORD, doc="Opens the box.")
+    Config = StampConfig
 
     def columns(self, envelope: Any) -> Any:
         return envelope
