@@ -10,12 +10,23 @@ from pathlib import Path
 
 from rich.console import Console
 
-from bench import chain, handwritten, idle, jdbc_sink, jdbc_source, latency, manager, throughput
+from bench import (
+    chain,
+    handwritten,
+    idle,
+    jdbc_sink,
+    jdbc_source,
+    latency,
+    manager,
+    start,
+    throughput,
+)
 from bench.lab import JAVA, PENSTOCK, BenchError, Lab, Options
 from bench.processes import load
 from bench.report import Result, save, show
 
 CASES: Mapping[str, Callable[[Lab], Result]] = {
+    "start": start.start,
     "source-json": throughput.source_json,
     "source-string": throughput.source_string,
     "sink-json": throughput.sink_json,
@@ -45,7 +56,8 @@ def main() -> int:
     console = Console()
     options = Options(
         size_mb=arguments.size,
-        rounds=arguments.rounds,
+        rounds=arguments.rounds or 3,
+        starts=arguments.rounds or 5,
         heap_mb=arguments.heap,
         seconds=arguments.seconds,
         records=arguments.records,
@@ -75,7 +87,7 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("cases", nargs="*", metavar="CASE", help=f"one of {', '.join(CASES)}; all if none is given")
     add("--size", type=int, default=1000, metavar="MB", help="of the file of lines (1000)")
-    add("--rounds", type=int, default=3, help="runs of each worker, in turn (3)")
+    add("--rounds", type=int, help="runs of each worker, in turn (3), or starts of each kind (5)")
     add("--heap", type=int, default=512, metavar="MB", help="of Penstock's Spark (512)")
     add("--seconds", type=float, default=60, help="how long idle workers are watched (60)")
     add("--records", type=int, default=300, help="records of the latency measurement (300)")

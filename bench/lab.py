@@ -36,6 +36,7 @@ class Options:
 
     size_mb: int
     rounds: int
+    starts: int
     heap_mb: int
     seconds: float
     records: int
@@ -65,7 +66,8 @@ class Worker:
         return self.child.pid
 
     def create(self, name: str, config: Mapping[str, str]) -> None:
-        answer = self._http.put(f"/connectors/{name}/config", json=dict(config))
+        body = {"name": name, "config": dict(config)}
+        answer = self._http.post("/connectors", json=body)
         if answer.is_error:
             raise BenchError(f"{self.name}: {answer.text}")
 
@@ -149,7 +151,12 @@ class Lab:
             # The heap of Connect's own start script, and the JVM's own choice of collector.
             java = {**base, **more}
             return JavaConnect(directory, java, heap_mb=2048, java_options=("-Xms256m",))
-        own = {"spark.driver.memory": f"{self.options.heap_mb}m", **self.options.spark, **more}
+        own = {
+            "spark.driver.memory": f"{self.options.heap_mb}m",
+            "spark.driver.extraJavaOptions": "",
+            **self.options.spark,
+            **more,
+        }
         return PenstockWorker(directory, {**base, **own})
 
     # ------------------------------------------------------------------------------- topics

@@ -16,6 +16,7 @@ from penstock.testing.databases import DatabaseServer, FreshDatabase, MariaDb, P
 from penstock.testing.oracle import JavaConnect
 from penstock.testing.registry import SchemaRegistry
 from penstock.testing.waiting import patient
+from penstock.testing.worker import QUICK_JAVA
 from tests.secured_broker import Secured, secured_broker
 from tests.shared.costs import LEVELS, level_of
 from tests.shared.run import Helper, Owner
@@ -179,6 +180,6 @@ def spark() -> Iterator[SparkSession]:
     """One local Spark session with the Kafka and Avro modules."""
     from penstock.plan.session import SparkEngine
 
-    engine = SparkEngine({"spark.master": "local[2]"})
+    engine = SparkEngine({"spark.master": "local[2]", "spark.driver.extraJavaOptions": QUICK_JAVA})
     yield engine.session()
     engine.close()

@@ -29,6 +29,7 @@ from penstock.plugins import Plugins
 from penstock.rest.listeners import Listeners, bind
 from penstock.rest.server import RestServer
 from penstock.runtime.clients import ConnectorClients
+from penstock.runtime.warm_up import WarmUp
 from penstock.runtime.worker import LocalWorker
 from penstock.settings import (
     Mode,
@@ -53,12 +54,23 @@ def run_standalone(properties: Mapping[str, str], connector_files: Sequence[Path
     return _run(properties, Mode.STANDALONE, connector_files)
 
 
-def run_distributed(properties: Mapping[str, str]) -> int:
-    """Run a distributed worker until a signal; the exit code."""
-    return _run(properties, Mode.DISTRIBUTED, ())
+def run_distributed(
+    properties: Mapping[str, str], await_broker: Callable[[], None] = lambda: None
+) -> int:
+    """Run a distributed worker until a signal; the exit code.
+
+    `await_broker` is for callers that start the broker at the same time: it is called on a thread
+    of its own, and a PenstockError of it ends the worker.
+    """
+    return _run(properties, Mode.DISTRIBUTED, (), await_broker)
 
 
-def _run(properties: Mapping[str, str], mode: Mode, connector_files: Sequence[Path]) -> int:
+def _run(
+    properties: Mapping[str, str],
+    mode: Mode,
+    connector_files: Sequence[Path],
+    await_broker: Callable[[], None] = lambda: None,
+) -> int:
     set_up_logging()
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -69,6 +81,13 @@ def _run(properties: Mapping[str, str], mode: Mode, connector_files: Sequence[Pa
         failures.append(error)
         stop.set()
 
+    def watch_broker() -> None:
+        try:
+            await_broker()
+        except PenstockError as error:
+            fail(error)
+
+    threading.Thread(target=watch_broker, name="await-broker", daemon=True).start()
     try:
         with ExitStack() as stack:
             WorkerProcess(properties, mode, on_fatal=fail).start(stack, connector_files)
@@ -113,11 +132,11 @@ class WorkerProcess:
         connectors = [load_connector_file(path) for path in connector_files]
         listeners = bind(settings)
         stack.callback(listeners.close)
+        engine = self._engine(stack)
         admin = Admin(settings.client_properties("admin"))
         stack.callback(admin.close)
         stores = self._stores(admin)
         reports = WorkerReports()
-        engine = self._engine(stack)
         worker = self._worker(stores, reports, engine)
         herder = LocalHerder(
             worker=worker,
@@ -142,7 +161,7 @@ class WorkerProcess:
         stack.callback(lambda: server.close(Deadline.after(5, self._clock)))
         log.info("REST API on %s", listeners.url)
         herder.start()
-        self._start_spark(engine)
+        self._warm_up(stack, worker, engine)
         for each in connectors:
             deadline = Deadline.after(CREATE_SECONDS, self._clock)
             herder.create_connector(each.name, each.config, each.initial_state, deadline)
@@ -167,13 +186,18 @@ class WorkerProcess:
         drivers = driver_jars(map(Path, self._settings.plugin_path or ()))
         if drivers:
             settings["spark.jars"] = ",".join(filter(None, (given, *map(str, drivers))))
-        engine = SparkEngine(settings)
+        engine = SparkEngine(settings, use_archive=self._settings.penstock_class_archive)
         stack.callback(engine.close)
+        # The JVM takes longest of all to start, and needs nothing of what comes next.
+        engine.launch()
         return engine
 
-    def _start_spark(self, engine: SparkEngine) -> None:
-        # Importing Spark and starting its JVM take seconds: nobody waits for them here.
-        engine.warm_up()
+    def _warm_up(self, stack: ExitStack, worker: LocalWorker, engine: SparkEngine) -> None:
+        # Importing Spark and connecting to its JVM take seconds: nobody waits for them here.
+        archive = self._settings.penstock_class_archive
+        warm_up = WarmUp(engine, worker.task_factory, archive=archive)
+        stack.callback(warm_up.close)
+        warm_up.start()
 
     def _worker(self, stores: Stores, reports: WorkerReports, engine: SparkEngine) -> LocalWorker:
         settings = self._settings

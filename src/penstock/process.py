@@ -157,10 +157,14 @@ class Server(ABC):
     def launch(self, child: Child, ready: Callable[[], bool], seconds: float, what: str) -> None:
         """Keep the child once it is ready, as `Child.wait_until` has it; end it if it is not."""
         self._child = child
+        self.await_child(ready, seconds, what)
+
+    def await_child(self, ready: Callable[[], bool], seconds: float, what: str) -> None:
+        """The second half of launch(), for a server that can do without waiting for a while."""
         try:
-            child.wait_until(ready, seconds, what)
+            self.child.wait_until(ready, seconds, what)
         except BaseException:
-            child.kill()
+            self.child.kill()
             raise
 
     def __enter__(self) -> Self:

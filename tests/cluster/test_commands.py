@@ -80,6 +80,18 @@ def test_up_keeps_connectors_between_runs_and_leaves_nothing_behind(tmp_path: Pa
             await_end(family)
 
 
+def test_up_ends_with_the_reason_when_its_kafka_can_not_start(tmp_path: Path) -> None:
+    logs = tmp_path / "data" / "data"
+    logs.mkdir(parents=True)
+    (logs / "meta.properties").write_text("version=1\ncluster.id=a\nnode.id=7\n")
+    options = ["--port", str(free_port()), "--kafka-port", str(free_port())]
+    command = [*PENSTOCK, "up", "--data-dir", str(tmp_path / "data"), *options]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert ended.returncode == 1
+    assert "penstock: Kafka ended with status 1 before it served a request" in ended.stderr
+    assert "Stored node id 7 doesn't match previous node id 1" in ended.stderr
+
+
 def test_docker_variables_start_a_worker(
     kafka: str, tmp_path: Path, unique: Callable[[str], str]
 ) -> None:

@@ -6,16 +6,18 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
 
 from penstock.errors import SetupError
+from penstock.kafka.embedded import EmbeddedKafka
 from penstock.process import Child
 from penstock.testing.connect import distributed_properties
-from penstock.testing.waiting import eventually, patient
+from penstock.testing.waiting import patient
 from penstock.testing.worker import PenstockWorker
 
 
@@ -85,22 +87,38 @@ def test_unknown_keys_are_warned_about_and_the_root_tells_who_it_is(worker: Pens
 
 def test_without_a_broker_the_worker_waits_and_says_so(tmp_path: Path) -> None:
     worker = PenstockWorker(tmp_path / "w", distributed_properties("127.0.0.1:1", "lonely"))
+    with _waiting_for_its_broker(worker) as child:
+        told = "Kafka can't be used yet"
+        child.wait_until(lambda: told in worker.log_text, patient(), "it told what it waits for")
+        begun = time.monotonic()
+        child.stop(patient(60))
+        assert child.exit_code == 0
+        assert time.monotonic() - begun < patient(20)
+
+
+def test_a_broker_may_start_after_its_worker(tmp_path: Path) -> None:
+    node = EmbeddedKafka(tmp_path / "kafka")
+    properties = distributed_properties(node.bootstrap_servers, "early")
+    worker = PenstockWorker(tmp_path / "w", properties)
+    with _waiting_for_its_broker(worker) as child, node:
+        child.wait_until(worker.answers, patient(), "it found its broker")
+        assert worker.rest.get("/")["kafka_cluster_id"]
+        assert worker.rest.connectors() == []
+
+
+@contextmanager
+def _waiting_for_its_broker(worker: PenstockWorker) -> Iterator[Child]:
+    """The worker's process, as soon as it answers; its broker does not yet."""
     worker.directory.mkdir()
     file = worker.directory / "worker.properties"
     file.write_text("".join(f"{key}={value}\n" for key, value in worker.properties.items()))
     with Child("worker", worker.command([str(file)]), log=worker.log, env=os.environ) as child:
         child.wait_until(lambda: _health(worker.url) is not None, patient(), "it answered")
-        health = eventually(lambda: _health(worker.url), bool)
+        health = _health(worker.url)
         assert health is not None
         assert health.status_code == httpx.codes.SERVICE_UNAVAILABLE
         assert health.json()["status"] == "starting"
-        child.wait_until(
-            lambda: "Kafka can't be used yet" in worker.log_text, 90, "it told what it waits for"
-        )
-        begun = time.monotonic()
-        child.stop(patient(60))
-        assert child.exit_code == 0
-        assert time.monotonic() - begun < patient(55)
+        yield child
 
 
 def _health(url: str) -> httpx.Response | None:

@@ -70,6 +70,22 @@ def test_a_broker_that_can_not_start_shows_why(tmp_path: Path) -> None:
     assert not broken.running
 
 
+def test_a_node_that_has_begun_is_waited_for_where_it_is_needed(tmp_path: Path) -> None:
+    node = EmbeddedKafka(tmp_path)
+    try:
+        node.begin()
+        first = node.pid
+        node.begin()  # it has
+        with pytest.raises(OSError, match="refused"):
+            describe("127.0.0.1", node.port, 0.2)
+        node.wait()
+        assert describe("127.0.0.1", node.port, 5).controller_id == 1
+        node.start()
+        assert node.pid == first
+    finally:
+        node.stop()
+
+
 def test_something_else_on_the_port_is_not_taken_for_kafka() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -10,17 +11,22 @@ from dataclasses import dataclass
 from enum import StrEnum
 from urllib.parse import urlsplit
 
+from penstock.class_archive import ClassArchive
 from penstock.cli.output import out
 from penstock.errors import SetupError
 from penstock.jars import classpath, pyspark_jars
 from penstock.java import find_java
+from penstock.kafka.embedded import broker_archive
 from penstock.kafka.probe import describe
+from penstock.plan.launch import DirectLaunch
 from penstock.plugins import BUILT_IN, Plugins
 from penstock.ports import is_free
 from penstock.settings import plugin_paths
+from penstock.settings.spark import DEFAULTS
 
 _PROBE_SECONDS = 5.0
 _SPARK_SECONDS = 120
+_ARCHIVE_KEY = "penstock.class.archive"
 _DEFAULT_LISTENERS = "http://127.0.0.1:8083"
 
 _SPARK_JOB = """
@@ -69,6 +75,7 @@ def _findings(properties: Mapping[str, str], *, with_spark: bool) -> Iterator[Fi
     yield _tried("Java", _java)
     yield _tried("pyspark", lambda: str(pyspark_jars().parent))
     yield _tried("jars", _jars)
+    yield _tried("archive", lambda: _archive(properties))
     yield _tried("plugins", lambda: _plugins(properties))
     yield _tried("port", lambda: _port(properties))
     yield _broker(properties)
@@ -93,6 +100,24 @@ def _java() -> str:
 def _jars() -> str:
     paths = classpath("spark", "drivers", "broker")
     return f"{len(paths)} in {paths[0].parent.parent}"
+
+
+def _archive(properties: Mapping[str, str]) -> str:
+    """Whether starts are quick; that they are not is nothing wrong."""
+    if properties.get(_ARCHIVE_KEY, "true").strip().lower() == "false":
+        return f"Java's classes are read from jars: {_ARCHIVE_KEY}=false"
+    own = {name: text for name, text in properties.items() if name.startswith("spark.")}
+    launch = DirectLaunch.of({**DEFAULTS, **own}, os.environ)
+    spark = _told(launch.archive) if launch else "spark-submit starts it, without an archive"
+    return f"Spark: {spark}; embedded Kafka: {_told(broker_archive())}"
+
+
+def _told(archive: ClassArchive) -> str:
+    if archive.exists:
+        return f"used, {archive.path}"
+    if archive.failed:
+        return "Java could not make one"
+    return "not there yet; a worker makes it in the background, `penstock prepare` at once"
 
 
 def _plugins(properties: Mapping[str, str]) -> str:

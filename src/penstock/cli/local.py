@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 
 from penstock.cli.output import complain, say
@@ -29,20 +30,25 @@ def local_worker_properties(bootstrap_servers: str, port: int) -> dict[str, str]
         "status.storage.topic": "connect-status",
         "status.storage.replication.factor": "1",
         "listeners": f"http://127.0.0.1:{port}",
+        # Both start at the same time: look often whether the broker is there.
+        "admin.reconnect.backoff.max.ms": "50",
     }
 
 
 def run_up(data_dir: Path, port: int, kafka_port: int, extra: Mapping[str, str]) -> int:
-    """Kafka as a child, the worker in this process; Kafka ends after the worker."""
+    """Kafka as a child, the worker in this process, both at once; Kafka ends after the worker."""
     if not is_free(port):
         raise SetupError(f"port {port} is taken; end what uses it or choose another with --port")
-    with EmbeddedKafka(data_dir, port=kafka_port) as kafka:
+    kafka = EmbeddedKafka(data_dir, port=kafka_port)
+    with ExitStack() as stack:
+        stack.callback(kafka.stop)
+        kafka.begin()
         say(f"Kafka     {kafka.bootstrap_servers}   data and log in {kafka.data_dir}")
         say(f"REST API  http://127.0.0.1:{port}   Ctrl-C ends both")
         from penstock.bootstrap import run_distributed
 
         properties = {**local_worker_properties(kafka.bootstrap_servers, port), **extra}
-        return run_distributed(properties)
+        return run_distributed(properties, await_broker=kafka.wait)
 
 
 def run_kafka(data_dir: Path, port: int, heap_mb: int, extra: Mapping[str, str]) -> int:

@@ -73,6 +73,7 @@ SECTIONS: Final[dict[str, tuple[Entry, ...]]] = {
     "Tools": (
         Entry("context", "contexts", "Clusters by name: which one commands are for.", group=True),
         Entry("doctor", "worker", "Check Java, jars, ports, broker and Spark."),
+        Entry("prepare", "worker", "Fetch jars and archive classes now, for quick starts."),
         Entry("plugins", "worker", "List the plugins a worker finds, and those that are broken."),
     ),
 }  # fmt: skip

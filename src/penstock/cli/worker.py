@@ -95,6 +95,18 @@ def doctor(
 
 
 @app.command()
+def prepare(
+    background: Annotated[
+        bool, typer.Option("--background", hidden=True, help="Quietly, with what time is left.")
+    ] = False,
+) -> None:
+    """Fetch all jars and archive Java's classes now, so that starts are quick: for images."""
+    from penstock.cli.preparing import run_prepare
+
+    raise typer.Exit(run_prepare(background=background))
+
+
+@app.command()
 def plugins(
     worker: Annotated[Path | None, typer.Argument(metavar="[WORKER.properties]")] = None,
 ) -> None:

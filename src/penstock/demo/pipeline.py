@@ -44,6 +44,8 @@ def worker_properties(bootstrap_servers: str, url: str) -> str:
         "key.converter=org.apache.kafka.connect.json.JsonConverter\n"
         "value.converter=org.apache.kafka.connect.json.JsonConverter\n"
         "offset.flush.interval.ms=1000\n"
+        # Both start at the same time: look often whether the broker is there.
+        "admin.reconnect.backoff.max.ms=50\n"
     )
 
 

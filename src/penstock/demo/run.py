@@ -61,10 +61,11 @@ class _Demo:
     def run(self, *, leave: bool) -> None:
         with self._step("Jars in the cache"):
             classpath("spark", "drivers", "broker")
+        kafka, worker = self._begin()
         with self._step("Kafka up"):
-            kafka = self._stack.enter_context(EmbeddedKafka(self._home / "kafka"))
+            kafka.wait()
         with self._step(f"Worker up at {self._url}"):
-            worker = self._start_worker(kafka)
+            worker.wait_until(self._worker_answers, _START_SECONDS, "its REST API answered")
         with self._step("Pipeline created through the REST API"):
             self._create_pipeline()
         feed = self._stack.enter_context(Feed(self._source, RECORDS if leave else None))
@@ -76,14 +77,16 @@ class _Demo:
         yield
         self._console.print(f"{text} ({time.monotonic() - begun:.1f} s)", markup=False)
 
-    def _start_worker(self, kafka: EmbeddedKafka) -> Child:
+    def _begin(self) -> tuple[EmbeddedKafka, Child]:
+        """Both processes at the same time: the worker waits for its broker."""
+        kafka = EmbeddedKafka(self._home / "kafka")
+        self._stack.callback(kafka.stop)
+        kafka.begin()
         properties = self._home / "worker.properties"
         properties.write_text(worker_properties(kafka.bootstrap_servers, self._url))
         command = [sys.executable, "-m", "penstock", "distributed", str(properties)]
         log = self._home / "worker.log"
-        worker = self._stack.enter_context(Child("the worker", command, log=log))
-        worker.wait_until(self._worker_answers, _START_SECONDS, "its REST API answered")
-        return worker
+        return kafka, self._stack.enter_context(Child("the worker", command, log=log))
 
     def _worker_answers(self) -> bool:
         try:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import FIRST_EXCEPTION, wait
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from penstock.clock import Clock, Deadline
@@ -57,6 +59,7 @@ log = logging.getLogger(__name__)
 
 _ATTEMPT_SECONDS: Final = 30.0
 _BETWEEN_ATTEMPTS_SECONDS: Final = 1.0
+_GIVE_UP_SECONDS: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +143,10 @@ class LocalHerder:
         self._stopping.set()
         if self._ready.is_set():
             self._stop_all(deadline)
-        self._thread.stop(deadline)
+            self._thread.stop(deadline)
+        else:
+            # It waits for its broker, perhaps for long, and has nothing to bring to an end.
+            self._thread.stop(Deadline.after(_GIVE_UP_SECONDS, self._clock))
         if self._ready.is_set():
             try:
                 self._stores.statuses.flush(deadline)
@@ -152,13 +158,15 @@ class LocalHerder:
     def _start(self) -> None:
         stores = self._stores
         try:
-            for step in (stores.configs.start, stores.statuses.start, stores.offsets.start):
-                self._insist(step)
+            # First, so that while there is no broker only one says so.
             self._cluster_id = self._insist(self._read_cluster_id)
+            self._start_stores()
         except Exception as error:  # noqa: BLE001 - handed to whoever runs the worker
             if not self._stopping.is_set():
                 log.error("The herder can't start: %s", error)
                 self._on_fatal(error)
+            return
+        if self._stopping.is_set():
             return
         self._reports.deliver_to(self._conductor)
         stores.configs.subscribe(
@@ -167,6 +175,16 @@ class LocalHerder:
         self._conductor.reconcile()
         self._ready.set()
         log.info("The herder has started")
+
+    def _start_stores(self) -> None:
+        """All at once: each waits for the broker most of the time. The first failure is enough."""
+        stores = (self._stores.configs, self._stores.statuses, self._stores.offsets)
+        begun = [
+            self._lanes.submit(type(store).__name__, partial(self._insist, store.start))
+            for store in stores
+        ]
+        for ended in wait(begun, return_when=FIRST_EXCEPTION).done:
+            ended.result()
 
     def _insist(self, step: Callable[[Deadline], Any]) -> Any:
         """Try until it works, as long as what fails may get better by itself."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import base64
-import subprocess
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from penstock.class_archive import ClassArchive
 from penstock.errors import SetupError
+from penstock.files import replace_file
 from penstock.jars import classpath, pyspark_jars
 from penstock.java import find_java
 from penstock.kafka.probe import describe
@@ -17,9 +18,16 @@ from penstock.process import Child, Server
 
 _HOST = "127.0.0.1"
 _START_SECONDS = 60.0
-_FORMAT_SECONDS = 60.0
 _PROBE_SECONDS = 2.0
 _LOG_BYTES = 10_000_000
+_NODE_ID = "1"
+
+# The feature levels that a new node begins with, exactly as `StorageTool format` of the Kafka in
+# jars.toml writes them. tests/kafka/test_embedded_format.py compares it with the tool's.
+_BOOTSTRAP = Path(__file__).with_name("bootstrap.checkpoint")
+
+# With these the tool would write something else, or elsewhere.
+_FORMATTING_KEYS = {"node.id", "log.dirs", "metadata.log.dir", "unstable.feature.versions.enable"}
 
 # What the broker needs of the libraries that pyspark ships anyway.
 _SHARED_JARS = (
@@ -32,7 +40,7 @@ LAPTOP_JAVA_OPTIONS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 """Quick to start and small; leave them out (java_options=()) to measure throughput."""
 
 
-def new_cluster_id(make: Callable[[], uuid.UUID] = uuid.uuid4) -> str:
+def random_id(make: Callable[[], uuid.UUID] = uuid.uuid4) -> str:
     """A random id in Kafka's form; never with a dash in front, which its tools take for options."""
     while True:
         text = base64.urlsafe_b64encode(make().bytes).decode().rstrip("=")
@@ -84,6 +92,15 @@ class EmbeddedKafka(Server):
         Raises:
             SetupError: a port is taken, or the node did not come up; the text has its log's end.
         """
+        self.begin()
+        self.wait()
+
+    def begin(self) -> None:
+        """Start the node's process; whoever needs the node calls wait() first.
+
+        Raises:
+            SetupError: a port is taken, or the node can't be started with these properties.
+        """
         if self.running:
             return
         self._check_ports()
@@ -92,8 +109,15 @@ class EmbeddedKafka(Server):
         self._turn_log()
         if not self._meta.exists():
             self._format()
-        node = Child("Kafka", self._command("kafka.Kafka"), log=self.log)
-        self.launch(node, self._serves, _START_SECONDS, "it served a request")
+        self._child = Child("Kafka", self._command(), log=self.log)
+
+    def wait(self) -> None:
+        """Return once the node serves requests; end it if it does not come up.
+
+        Raises:
+            SetupError: it did not come up; the text has its log's end.
+        """
+        self.await_child(self._serves, _START_SECONDS, "it served a request")
 
     def restart(self) -> None:
         """Stop, and start with the same data and ports."""
@@ -128,8 +152,7 @@ class EmbeddedKafka(Server):
 
     def _write_files(self) -> None:
         properties = {**_properties(self.port, self._controller_port, self._logs), **self._extra}
-        lines = (f"{name}={value}\n" for name, value in properties.items())
-        self._server_properties.write_text("".join(lines))
+        self._server_properties.write_text(_written(properties))
         self._log4j.write_text(_LOG4J)
 
     def _turn_log(self) -> None:
@@ -137,27 +160,34 @@ class EmbeddedKafka(Server):
             self.log.replace(self.log.with_suffix(".log.1"))
 
     def _format(self) -> None:
-        arguments = ("format", "-t", new_cluster_id(), "-c", str(self._server_properties))
-        result = subprocess.run(
-            self._command("kafka.tools.StorageTool", *arguments),
-            capture_output=True,
-            text=True,
-            timeout=_FORMAT_SECONDS,
-            check=False,
-        )
-        if result.returncode != 0:
-            raise SetupError(
-                f"Kafka can't format its storage in {self._logs}:\n{result.stdout}{result.stderr}"
-            )
+        """Write what Kafka's StorageTool writes; a JVM only for this would double the start.
 
-    def _command(self, main: str, *arguments: str) -> list[str]:
-        tail = arguments or (str(self._server_properties),)
-        return [
-            str(find_java().java),
+        The node takes the directory for formatted once meta.properties is there, so that is last.
+        """
+        if refused := sorted(_FORMATTING_KEYS & self._extra.keys()):
+            raise SetupError(
+                f"the embedded Kafka formats its storage in {self._logs} in a way of its own, "
+                f"so these properties can't be set: {', '.join(refused)}"
+            )
+        self._logs.mkdir(exist_ok=True)
+        replace_file(self._logs / _BOOTSTRAP.name, _BOOTSTRAP.read_bytes())
+        identity = {
+            "version": "1",
+            "cluster.id": random_id(),
+            "node.id": _NODE_ID,
+            "directory.id": random_id(),
+        }
+        replace_file(self._meta, _written(identity).encode())
+
+    def _command(self) -> list[str]:
+        archive = broker_archive()
+        java_options = (
             *(f"-Xms{min(96, self._heap_mb)}m", f"-Xmx{self._heap_mb}m", *self._java_options),
             *(f"-Dlog4j2.configurationFile={self._log4j}", "-Djava.awt.headless=true"),
-            *("-cp", _broker_classpath(), main, *tail),
-        ]
+            *archive.options,
+        )
+        program = ("-cp", archive.classpath, "kafka.Kafka", str(self._server_properties))
+        return [str(archive.java.java), *java_options, *program]
 
     def _serves(self) -> bool:
         try:
@@ -172,17 +202,22 @@ class EmbeddedKafka(Server):
         return next(value for name, _, value in lines if name == "cluster.id")
 
 
-def _broker_classpath() -> str:
+def broker_archive() -> ClassArchive:
+    """The broker's Java and class path, with the archive of its classes if there is one."""
     shared = (path for path in pyspark_jars().glob("*.jar") if path.name.startswith(_SHARED_JARS))
-    return ":".join(str(path) for path in [*classpath("broker"), *sorted(shared)])
+    return ClassArchive.of("broker", find_java(), [*classpath("broker"), *sorted(shared)])
+
+
+def _written(properties: Mapping[str, str]) -> str:
+    return "".join(f"{name}={value}\n" for name, value in properties.items())
 
 
 def _properties(port: int, controller_port: int, logs: Path) -> dict[str, str]:
     """A node alone: every internal topic has one replica, groups form without a delay."""
     return {
         "process.roles": "broker,controller",
-        "node.id": "1",
-        "controller.quorum.voters": f"1@{_HOST}:{controller_port}",
+        "node.id": _NODE_ID,
+        "controller.quorum.voters": f"{_NODE_ID}@{_HOST}:{controller_port}",
         "listeners": f"PLAINTEXT://{_HOST}:{port},CONTROLLER://{_HOST}:{controller_port}",
         "advertised.listeners": f"PLAINTEXT://{_HOST}:{port}",
         "controller.listener.names": "CONTROLLER",

@@ -12,7 +12,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from penstock.errors import StorageError
-from penstock.storage.offsets import replace_file
+from penstock.files import replace_file
 
 _ODD: Final = re.compile(r"[^A-Za-z0-9._-]+")
 _MOST_OF_NAME: Final = 80

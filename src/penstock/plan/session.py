@@ -10,57 +10,21 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from penstock.clock import Deadline
 from penstock.errors import DeadlineExceededError, SessionLostError, SetupError
-from penstock.jars import classpath
 from penstock.java import find_java
-from penstock.settings.spark import FIXED
+from penstock.plan import gateway
+from penstock.plan.gateway import Jvm
+from penstock.plan.launch import DirectLaunch, with_our_jars
+from penstock.pyspark_import import import_pyspark
+from penstock.settings.spark import DEFAULTS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 log = logging.getLogger(__name__)
-
-DEFAULTS: Final[dict[str, str]] = {
-    "spark.master": "local[*]",
-    "spark.app.name": "penstock",
-    "spark.driver.memory": "1g",
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    # One connector can neither starve nor block another: a pool for each, shared fairly.
-    "spark.scheduler.mode": "FAIR",
-    **FIXED,
-    # A micro-batch has one partition for each task: shuffles and adaptive plans only cost here.
-    "spark.sql.shuffle.partitions": "2",
-    "spark.sql.adaptive.enabled": "false",
-    # A filter that asks whether a converter failed must stay above the converter: pushed below
-    # it, Spark runs the converter twice, once for the filter and once for the data.
-    "spark.sql.optimizer.excludedRules": ",".join(
-        f"org.apache.spark.sql.catalyst.optimizer.{rule}"
-        for rule in ("PushDownPredicates", "PushPredicateThroughNonJoin")
-    ),
-    # A worker runs for months: keep little history of finished jobs.
-    "spark.ui.retainedJobs": "20",
-    "spark.ui.retainedStages": "20",
-    "spark.ui.retainedTasks": "200",
-    "spark.sql.ui.retainedExecutions": "5",
-}
-
-LAUNCH_SETTINGS: Final = frozenset(
-    {
-        "spark.master",
-        "spark.driver.memory",
-        "spark.driver.extraJavaOptions",
-        "spark.driver.extraClassPath",
-        "spark.driver.extraLibraryPath",
-        "spark.jars",
-        "spark.jars.packages",
-        "spark.jars.ivySettings",
-        "spark.submit.deployMode",
-    }
-)
 
 JAVA_OPTIONS: Final = (
     "-XX:+UseSerialGC -Xss512k -XX:ReservedCodeCacheSize=96m -XX:MaxMetaspaceSize=320m"
@@ -78,16 +42,21 @@ AVRO_LIMITS: Final = (
 
 
 CLOSE_SECONDS: Final = 2.0
+#: The group of jobs that give way to all others.
+REHEARSAL: Final = "penstock-rehearsal"
 
 
 class SparkEngine:
     """Owns the session. Every method may be called from any thread."""
 
-    def __init__(self, settings: Mapping[str, str]) -> None:
+    def __init__(self, settings: Mapping[str, str], *, use_archive: bool = True) -> None:
         self._settings = {**DEFAULTS, **settings}
+        self._use_archive = use_archive
         self._lock = threading.Lock()
         self._session: SparkSession | None = None
+        self._launched: Jvm | None = None
         self._generation = 0
+        self._used = False
         self._closed = False
 
     @property
@@ -98,11 +67,22 @@ class SparkEngine:
     @property
     def alive(self) -> bool:
         """Whether there is a session and its JVM runs."""
-        return self._session is not None and _gateway_process_runs()
+        return self._session is not None and gateway.runs()
 
-    def warm_up(self) -> None:
-        """Start the session in the background, so that the first task does not wait for it."""
-        threading.Thread(target=self._warm_up, name="spark-warm-up", daemon=True).start()
+    def launch(self) -> None:
+        """Start the JVM in the background, where that can be done before pyspark is imported."""
+        threading.Thread(target=self._launch_ahead, name="spark-launch", daemon=True).start()
+
+    @property
+    def has_archive(self) -> bool:
+        """Whether there is nothing to be made: its classes are archived, or can't be."""
+        launch = DirectLaunch.of(self._all_settings(), os.environ)
+        return launch is None or launch.archive.exists or launch.archive.failed
+
+    @property
+    def used(self) -> bool:
+        """Whether somebody has asked for the session by the name of a group."""
+        return self._used
 
     def session(self, deadline: Deadline | None = None) -> SparkSession:
         """The session, started or rebuilt if need be.
@@ -130,6 +110,9 @@ class SparkEngine:
         """The session, with the calling thread's jobs put into one group and one fair pool."""
         session = self.session()
         context = session.sparkContext
+        if not self._used:
+            self._used = True
+            context.cancelJobGroup(REHEARSAL)
         context.setJobGroup(group, group, interruptOnCancel=True)
         context.setLocalProperty("spark.scheduler.pool", pool)
         return session
@@ -159,35 +142,43 @@ class SparkEngine:
         except Exception:
             log.debug("could not cancel jobs of %s", group, exc_info=True)
 
-    def close(self) -> None:
+    def close(self, jvm_seconds: float = gateway.END_SECONDS) -> None:
         """Stop Spark and its JVM. One that is just starting is left: it ends when we do."""
         self._closed = True
         if not self._lock.acquire(timeout=CLOSE_SECONDS):
             return
         try:
-            self._stop()
+            self._stop(jvm_seconds)
         finally:
             self._lock.release()
 
-    def _warm_up(self) -> None:
-        try:
-            session = self.session()
-            # The first job of a JVM takes seconds; better now than in somebody's first batch.
-            session.range(1).write.format("noop").mode("overwrite").save()
-        except Exception:
-            log.warning("Spark did not start; it is tried again for the first task", exc_info=True)
+    def _launch_ahead(self) -> None:
+        with self._lock:
+            if self._closed or self._session is not None:
+                return
+            try:
+                self._launched = self._launch(self._all_settings())
+            except Exception:
+                # Whoever needs the session meets the same problem, and reports it.
+                log.debug("could not start Spark's JVM ahead", exc_info=True)
+
+    def _launch(self, settings: Mapping[str, str]) -> Jvm | None:
+        """The JVM, started directly; None if spark-submit has to start it."""
+        os.environ.update(self._environment())
+        launch = DirectLaunch.of(settings, os.environ)
+        return Jvm(launch.command(use_archive=self._use_archive)) if launch else None
 
     def _start(self) -> None:
+        import_pyspark()
         if self._generation:
             log.warning("The Spark JVM went away; starting another")
-        _forget_gateway()
+        gateway.forget()
         started = time.monotonic()
-        os.environ.update(self._environment())
         try:
             self._session = self._built()
         except Exception as error:
             self._session = None
-            _forget_gateway()
+            gateway.forget()
             message = f"Spark did not start: {error}. `penstock doctor` tells what is missing."
             raise SetupError(message) from error
         self._generation += 1
@@ -196,12 +187,31 @@ class SparkEngine:
     def _built(self) -> SparkSession:
         settings = self._all_settings()
         try:
-            return _build(settings)
+            return self._build(settings)
         except Exception as error:  # noqa: BLE001 - whatever it is, it may have been a crash
             # A JVM that was killed in the meantime says no more than one that can't start.
             log.warning("Spark did not start, it is tried once more: %s", error)
-            _forget_gateway()
-            return _build(settings)
+            gateway.forget()
+            self._use_archive = False  # it may be what Java stumbled over
+            return self._build(settings)
+
+    def _build(self, settings: Mapping[str, str]) -> SparkSession:
+        from pyspark.conf import SparkConf
+        from pyspark.sql import SparkSession
+
+        launched, self._launched = self._launched, None
+        settings = dict(settings)
+        if jvm := launched or self._launch(settings):
+            # They are on its class path: no need to copy them to where executors find them.
+            settings.pop("spark.jars", None)
+            jvm.connect()
+        else:
+            settings = with_our_jars(settings)
+            gateway.start_by_submit(settings)
+        conf = SparkConf(loadDefaults=True)
+        for name, value in settings.items():
+            conf.set(name, value)
+        return SparkSession.builder.config(conf=conf).getOrCreate()
 
     def _environment(self) -> dict[str, str]:
         return {
@@ -213,9 +223,6 @@ class SparkEngine:
 
     def _all_settings(self) -> dict[str, str]:
         settings = dict(self._settings)
-        given = settings.get("spark.jars", "")
-        jars = [*(given.split(",") if given else []), *map(str, classpath("spark", "drivers"))]
-        settings["spark.jars"] = ",".join(jars)
         given = settings.get("spark.driver.extraJavaOptions", "")
         logging_file = Path(__file__).with_name("log4j2.properties")
         own = f"{JAVA_OPTIONS} {AVRO_LIMITS} -Dlog4j2.configurationFile=file:{logging_file}"
@@ -235,79 +242,16 @@ class SparkEngine:
             time.sleep(0.05)
         return False
 
-    def _stop(self) -> None:
+    def _stop(self, jvm_seconds: float) -> None:
         session, self._session = self._session, None
+        launched, self._launched = self._launched, None
+        if launched is not None:
+            launched.end()
         if session is None:
             return
         try:
-            if _gateway_process_runs():
+            if gateway.runs():
                 session.stop()
         except Exception:
             log.debug("Spark did not stop cleanly", exc_info=True)
-        _end_gateway()
-
-
-def _build(settings: Mapping[str, str]) -> SparkSession:
-    from pyspark.conf import SparkConf
-    from pyspark.sql import SparkSession
-
-    _start_gateway_with(settings)
-    conf = SparkConf(loadDefaults=True)
-    for name, value in settings.items():
-        conf.set(name, value)
-    return SparkSession.builder.config(conf=conf).getOrCreate()
-
-
-def _start_gateway_with(settings: Mapping[str, str]) -> None:
-    """Start the JVM with the settings that only its command line can carry.
-
-    The others are set later: a command line can be read by every user of the machine.
-    """
-    from pyspark import SparkContext
-    from pyspark.conf import SparkConf
-
-    conf = SparkConf(loadDefaults=False)
-    for name in LAUNCH_SETTINGS & settings.keys():
-        conf.set(name, settings[name])
-    SparkContext._ensure_initialized(conf=conf)  # noqa: SLF001 - the only way to pass memory
-
-
-def _gateway_process() -> Any:
-    from pyspark import SparkContext
-
-    gateway = SparkContext._gateway  # noqa: SLF001 - pyspark has no public handle on its JVM
-    return getattr(gateway, "proc", None)
-
-
-def _gateway_process_runs() -> bool:
-    process = _gateway_process()
-    return process is not None and process.poll() is None
-
-
-def _end_gateway() -> None:
-    process = _gateway_process()
-    _forget_gateway()
-    if process is None:
-        return
-    process.stdin.close()  # the JVM's sign to end
-    try:
-        process.wait(10)
-    except Exception:  # noqa: BLE001 - subprocess.TimeoutExpired, or it was reaped already
-        process.kill()
-
-
-def _forget_gateway() -> None:
-    """Make pyspark forget a dead JVM, so that a new session starts a new one."""
-    from pyspark import SparkContext
-    from pyspark.sql import SparkSession
-
-    gateway = SparkContext._gateway  # noqa: SLF001
-    if gateway is not None:
-        try:
-            gateway.shutdown()
-        except Exception:
-            log.debug("closing the gateway of a dead JVM failed", exc_info=True)
-    SparkContext._gateway = None  # noqa: SLF001
-    SparkContext._jvm = None  # noqa: SLF001
-    SparkContext._active_spark_context = None  # noqa: SLF001
-    SparkSession._instantiatedSession = None  # noqa: SLF001
+        gateway.end(jvm_seconds)

@@ -19,6 +19,7 @@ from penstock.api.plugin import Plugin, PluginKind
 from penstock.config import Config
 from penstock.errors import PenstockError, PluginError
 from penstock.plugins.units import Unit
+from penstock.pyspark_import import await_pyspark_import
 
 T = TypeVar("T")
 
@@ -40,6 +41,7 @@ def guarded(work: Callable[[], T], root: Path | None = None) -> T:
 
     def run() -> None:
         try:
+            await_pyspark_import()
             results.put((work(), None))
         except BaseException as error:  # noqa: BLE001 - sys.exit() must not end the worker
             results.put((None, error))

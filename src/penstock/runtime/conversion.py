@@ -12,7 +12,7 @@ from penstock.plan.chain import HEADER_CONVERTER
 from penstock.plan.pipeline import Converters, LetterForm
 from penstock.plugins import Plugins
 
-_JSON: Final = "org.apache.kafka.connect.json.JsonConverter"
+JSON: Final = "org.apache.kafka.connect.json.JsonConverter"
 
 
 def converters_of(
@@ -26,7 +26,7 @@ def converters_of(
 
 def letter_form(plugins: Plugins) -> LetterForm:
     """JSON, for the dead letters of sources."""
-    plugin = cast("type[Converter]", plugins.load_named(_JSON, PluginKind.CONVERTER))
+    plugin = cast("type[Converter]", plugins.load_named(JSON, PluginKind.CONVERTER))
 
     def converter(*, schemas: bool) -> Converter:
         keys = {"converter.type": "value", "schemas.enable": str(schemas).lower()}

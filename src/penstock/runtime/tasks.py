@@ -25,7 +25,7 @@ from penstock.plan.session import SparkEngine
 from penstock.plan.shipping import ship_by_value
 from penstock.plugins import Plugins
 from penstock.runtime.clients import ConnectorClients
-from penstock.runtime.conversion import converters_of, letter_form, with_header_converter
+from penstock.runtime.conversion import JSON, converters_of, letter_form, with_header_converter
 from penstock.runtime.conversion_retry import ConversionRetry
 from penstock.runtime.progress import TaskProgress
 from penstock.runtime.sink_batches import SinkBatches
@@ -166,6 +166,12 @@ class TaskFactory:
 
     def converters(self, config: Mapping[str, str]) -> Converters:
         return converters_of(config, self.worker_properties, self.plugins)
+
+    def typical_converters(self) -> Converters:
+        """The worker's, or JSON's where those would register the schema of a rehearsal."""
+        own = self.converters({})
+        json = {"key.converter": JSON, "value.converter": JSON}
+        return self.converters(json) if own.by_topic else own
 
     def topics(self, config: Mapping[str, str], existing: Collection[str]) -> list[str]:
         """Those of a sink's topics that exist."""

@@ -13,6 +13,7 @@ from penstock.clock import Deadline
 from penstock.config.providers import Resolver
 from penstock.data.record import TaskId
 from penstock.plugins import CONNECTORS, Plugins
+from penstock.pyspark_import import import_pyspark
 from penstock.runtime.connector_host import ConnectorHost, completed_task_configs
 from penstock.runtime.offsets import SinkOffsets, SourceOffsets
 from penstock.runtime.task_host import TaskHost, stop_all
@@ -114,7 +115,7 @@ class LocalWorker:
         task_config: Mapping[str, str],
         target: TargetState,
     ) -> None:
-        host = self._task_factory().host(
+        host = self.task_factory().host(
             task,
             self._connector_class(connector_config),
             self._resolver.resolve(connector_config),
@@ -188,7 +189,7 @@ class LocalWorker:
     def _previews(self) -> Previews:
         from penstock.runtime.preview import Previews
 
-        return Previews(self._task_factory())
+        return Previews(self.task_factory())
 
     def close(self, deadline: Deadline) -> None:
         self.stop_tasks(list(self.running_tasks()), deadline)
@@ -200,11 +201,13 @@ class LocalWorker:
         return SinkOffsets(config, group, lambda: self._clients.admin(name, config))
 
     def _session(self, connector: str) -> SparkSession:
-        return self._task_factory().engine.session_for(f"penstock-{connector}", connector)
+        return self.task_factory().engine.session_for(f"penstock-{connector}", connector)
 
-    def _task_factory(self) -> TaskFactory:
+    def task_factory(self) -> TaskFactory:
+        """What makes tasks, made for the first who asks: that imports Spark."""
         with self._factory_lock:
             if self._factory is None:
+                import_pyspark()
                 self._factory = self._make_factory()
             return self._factory
 

@@ -1,4 +1,4 @@
-"""Settings of Spark that decide what becomes of data: a worker's are those of Kafka Connect."""
+"""Settings of Spark: those of a worker, and those that decide what becomes of data."""
 
 from __future__ import annotations
 
@@ -16,6 +16,32 @@ FIXED: Final[Mapping[str, str]] = {
     "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
     # A number that does not fit is an error of its record, never another number.
     "spark.sql.ansi.enabled": "true",
+}
+
+#: A user's settings go before these.
+DEFAULTS: Final[Mapping[str, str]] = {
+    "spark.master": "local[*]",
+    "spark.app.name": "penstock",
+    "spark.driver.memory": "1g",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    # One connector can neither starve nor block another: a pool for each, shared fairly.
+    "spark.scheduler.mode": "FAIR",
+    **FIXED,
+    # A micro-batch has one partition for each task: shuffles and adaptive plans only cost here.
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.adaptive.enabled": "false",
+    # A filter that asks whether a converter failed must stay above the converter: pushed below
+    # it, Spark runs the converter twice, once for the filter and once for the data.
+    "spark.sql.optimizer.excludedRules": ",".join(
+        f"org.apache.spark.sql.catalyst.optimizer.{rule}"
+        for rule in ("PushDownPredicates", "PushPredicateThroughNonJoin")
+    ),
+    # A worker runs for months: keep little history of finished jobs.
+    "spark.ui.retainedJobs": "20",
+    "spark.ui.retainedStages": "20",
+    "spark.ui.retainedTasks": "200",
+    "spark.sql.ui.retainedExecutions": "5",
 }
 
 

@@ -256,6 +256,14 @@ class WorkerSettings(Config):
         doc="How long these lines of one connector may be together. Those of all connectors are "
         "64 MiB at most; the connector that was silent longest then loses its lines.",
     )
+    penstock_class_archive: bool = key(
+        Type.BOOLEAN,
+        default=True,
+        importance=_LOW,
+        doc="Whether Java's classes are read from an archive in Penstock's cache, which halves the "
+        "CPU of a start. One that is missing is made in the background, once, after the worker has "
+        "been up for a while; `penstock prepare` makes it at once.",
+    )
     rest_extension_classes: list[str] = key(
         Type.LIST,
         default=[],

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
-import tempfile
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +11,7 @@ from typing import Any
 
 from penstock.clock import Clock, Deadline
 from penstock.errors import StorageError
+from penstock.files import replace_file
 from penstock.kafka.clients import Admin, LogRecord
 from penstock.kafka.log import CompactedLog, LogEvents
 from penstock.kafka.topics import InternalTopic, ensure_internal_topic
@@ -206,28 +205,6 @@ class FileOffsetStore:
 
     def close(self) -> None:
         return
-
-
-def replace_file(path: Path, data: bytes) -> None:
-    """Put the data in place of the file such that any crash leaves the old or the new content."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    temporary = Path(name)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        if path.exists():
-            temporary.chmod(path.stat().st_mode)
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    directory = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)
 
 
 class KafkaOffsetStore:

@@ -14,10 +14,14 @@ from penstock.testing.processes import descendants, parent
 from penstock.testing.rest import ConnectRest
 from penstock.testing.waiting import WAIT_SECONDS, patient
 
+QUICK_JAVA = "-XX:TieredStopAtLevel=1"
+
 _QUICK = {
     # One heap for every test worker: small enough for several on one machine.
     "spark.driver.memory": "768m",
     "spark.master": "local[2]",
+    # A worker of a test lives for seconds: code that is compiled well would not pay.
+    "spark.driver.extraJavaOptions": QUICK_JAVA,
 }
 
 
@@ -75,5 +79,7 @@ def _runs_spark(pid: int) -> bool:
     except OSError:
         return False
     return Path(os.fsdecode(command[0])).name == "java" and any(
-        b"SparkSubmit" in a for a in command
+        name in argument
+        for argument in command
+        for name in (b"PythonGatewayServer", b"SparkSubmit")
     )

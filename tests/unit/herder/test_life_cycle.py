@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import pytest
 
@@ -298,6 +299,43 @@ def test_a_start_that_can_never_work_is_handed_up(monkeypatch: pytest.MonkeyPatc
     with running(bench):
         eventually(lambda: bench.fatal)
         assert bench.herder.health(soon()).status == "starting"
+
+
+def test_a_store_that_can_never_start_is_handed_up_though_another_still_tries(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bench = Bench()
+    bench.configs.unreachable.set()
+
+    def broken(deadline: object) -> None:
+        raise PluginError("the status topic is not compacted")
+
+    monkeypatch.setattr(bench.statuses, "start", broken)
+    with running(bench):
+        eventually(lambda: bench.fatal)
+    assert [str(error) for error in bench.fatal] == ["the status topic is not compacted"]
+
+
+def test_a_herder_that_waits_for_its_broker_is_closed_soon_and_does_not_start_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bench = Bench()
+    answer, asked = threading.Event(), threading.Event()
+
+    def wait_for_the_broker(deadline: object) -> None:
+        asked.set()
+        answer.wait(30)
+
+    monkeypatch.setattr(bench.configs, "start", wait_for_the_broker)
+    with running(bench):
+        assert asked.wait(5)
+        begun = time.monotonic()
+        bench.herder.close(soon(30))
+        assert time.monotonic() - begun < 10
+        answer.set()
+        time.sleep(0.1)
+        assert not bench.herder.ready
+    assert bench.fatal == []
 
 
 def test_topics_are_tracked_and_forgotten() -> None:

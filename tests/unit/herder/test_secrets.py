@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+from penstock import config
 from penstock.api import ColumnTransformation
 from penstock.api.plugin import PluginKind
-from penstock.config import Config, Type, key
+from penstock.config import Type, key
 from penstock.herder.secrets import Secrets
 from penstock.plugins import PluginInfo, Plugins
-
-
-class StampConfig(Config):
-    token: str = key(Type.STRING, doc="The word to write.")
-    pin: str = key(Type.PASSWORD, doc="Opens the box.")
 
 
 class Stamp(ColumnTransformation):
     """Declares a key that sounds secret and is none, and one that is and does not sound so."""
 
     java_name = "com.example.Stamp"
-    Config = StampConfig
+
+    class Config(config.Config):
+        token: str = key(Type.STRING, doc="The word to write.")
+        pin: str = key(Type.PASSWORD, doc="Opens the box.")
 
     def columns(self, envelope: Any) -> Any:
         return envelope

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from penstock.errors import SessionLostError
-from penstock.plan import session
+from penstock.plan import gateway
 from penstock.plan.session import SparkEngine
 
 
@@ -16,9 +16,9 @@ class Machine:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.runs = False
-        monkeypatch.setattr(session, "_build", self.build)
-        monkeypatch.setattr(session, "_gateway_process_runs", lambda: self.runs)
-        monkeypatch.setattr(session, "_forget_gateway", lambda: None)
+        monkeypatch.setattr(SparkEngine, "_build", self.build)
+        monkeypatch.setattr(gateway, "runs", lambda: self.runs)
+        monkeypatch.setattr(gateway, "forget", lambda: None)
 
     def build(self, settings: object) -> object:
         del settings

@@ -163,7 +163,7 @@ def test_health_is_answered_while_the_store_can_not_be_reached() -> None:
         answer = served.http.get("/health")
         assert answer.status_code == 503
         assert answer.json()["status"] == "starting"
-        assert served.http.get("/").json()["kafka_cluster_id"] is None
+        assert served.http.get("/").json()["kafka_cluster_id"] == "cluster-1"
         bench.configs.unreachable.clear()
         assert served.http.get("/connectors").json() == []
         assert served.http.get("/health").status_code == 200

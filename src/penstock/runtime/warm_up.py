@@ -1,0 +1,82 @@
+"""What a worker does while nothing else is to do: start Spark, rehearse, archive classes."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from penstock.data.record import TaskId
+from penstock.process import Child
+
+if TYPE_CHECKING:
+    from penstock.plan.session import SparkEngine
+    from penstock.runtime.tasks import TaskFactory
+
+log = logging.getLogger(__name__)
+
+#: Making archives takes a core for half a minute: not while somebody waits for the first records.
+ARCHIVE_AFTER_SECONDS: Final = 20.0
+_ARCHIVE_SECONDS: Final = 900.0
+_TASK: Final = TaskId("rehearsal", 0)
+
+
+class WarmUp:
+    """Runs on a thread of its own, until it is done or close() ends it.
+
+    Args:
+        archive: whether class archives that are missing are to be made.
+    """
+
+    def __init__(
+        self, engine: SparkEngine, tasks: Callable[[], TaskFactory], *, archive: bool
+    ) -> None:
+        self._engine = engine
+        self._tasks = tasks
+        self._archive = archive
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="warm-up", daemon=True)
+
+    @property
+    def running(self) -> bool:
+        return self._thread.is_alive()
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def close(self) -> None:
+        self._stop.set()
+
+    def _run(self) -> None:
+        try:
+            self._engine.session()
+        except Exception:
+            log.warning("Spark did not start; it is tried again for the first task", exc_info=True)
+            return
+        try:
+            self._rehearse()
+            self._make_archives()
+        except Exception:
+            log.debug("warming up ended early", exc_info=True)
+
+    def _rehearse(self) -> None:
+        from penstock.plan.rehearsal import rehearse
+
+        tasks = self._tasks()
+        rehearse(self._engine, tasks.typical_converters(), tasks.clients.producer(_TASK, {}))
+
+    def _make_archives(self) -> None:
+        if not self._archive or self._engine.has_archive:
+            return
+        if self._stop.wait(ARCHIVE_AFTER_SECONDS):
+            return
+        command = [sys.executable, "-m", "penstock", "prepare", "--background"]
+        with Child("making class archives", command, log=Path(os.devnull)) as maker:
+            end = time.monotonic() + _ARCHIVE_SECONDS
+            while maker.running and time.monotonic() < end and not self._stop.wait(1.0):
+                pass
