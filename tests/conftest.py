@@ -17,6 +17,7 @@ from penstock.testing.oracle import JavaConnect
 from penstock.testing.registry import SchemaRegistry
 from penstock.testing.waiting import patient
 from penstock.testing.worker import QUICK_JAVA
+from tests.secured_broker import Secured, secured_broker
 from tests.shared.costs import LEVELS, level_of
 from tests.shared.run import Helper, Owner
 from tests.shared.servers import bootstrap_servers
@@ -31,7 +32,7 @@ settings.load_profile("steady")
 
 _RUN: Final = pytest.StashKey[Helper | Owner]()
 #: Tests that use one of these run one after another, in one process.
-_ONE_AT_A_TIME: Final = ("spark", "lone_worker", "oracle_connect")
+_ONE_AT_A_TIME: Final = ("spark", "lone_worker", "oracle_connect", "secured")
 #: A proof takes as long as it takes.
 _PROOF_FACTOR: Final = 10
 
@@ -165,6 +166,13 @@ def oracle_connect(server: Callable[[str], Server]) -> JavaConnect:
     found = server("oracle")
     assert isinstance(found, JavaConnect)
     return found
+
+
+@pytest.fixture(scope="session")
+def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
+    """A broker that insists on a login."""
+    with secured_broker(tmp_path_factory.mktemp("secured")) as found:
+        yield found
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from penstock.kafka.embedded import EmbeddedKafka
-from penstock.testing.processes import alive, descendants
+from penstock.testing.processes import await_end, descendants
 from penstock.testing.waiting import eventually, patient
 from penstock.testing.worker import PenstockWorker
 from tests.cluster import topics
@@ -146,7 +146,7 @@ def test_the_worker_is_killed(
     transfer.await_middle()
     family = descendants(crashing.child.pid)
     crashing.kill()
-    eventually(lambda: alive(family), lambda left: not left)
+    await_end(family)
 
     crashing.start()
     rest.await_running(transfer.source)
@@ -172,7 +172,7 @@ def test_the_worker_is_asked_to_end(
     crashing.child.signal(signal.SIGTERM)
     assert crashing.child.wait(patient())
     assert crashing.child.exit_code == 0
-    eventually(lambda: alive(family), lambda left: not left)
+    await_end(family)
     crashing.start()
     transfer.await_arrival()
     transfer.check(most_twice=size.lines)

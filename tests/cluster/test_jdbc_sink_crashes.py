@@ -13,8 +13,8 @@ import pytest
 
 from penstock.errors import SetupError
 from penstock.testing.databases import FreshDatabase
-from penstock.testing.processes import alive, descendants
-from penstock.testing.waiting import eventually, patient
+from penstock.testing.processes import await_end, descendants
+from penstock.testing.waiting import patient
 from penstock.testing.worker import PenstockWorker
 from tests.cluster import topics
 from tests.cluster.jdbc_records import CONVERTERS, encoded, key
@@ -149,5 +149,5 @@ def _kill(crashing: PenstockWorker, *, worker: bool) -> None:
         return
     family = descendants(crashing.child.pid)
     crashing.kill()
-    eventually(lambda: alive(family), lambda left: not left)
+    await_end(family)
     crashing.start()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,7 @@ import confluent_kafka
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
-from penstock.testing.waiting import eventually, patient
+from penstock.testing.waiting import eventually, patient, soon
 
 _JUST_CREATED = {
     confluent_kafka.KafkaError.NOT_LEADER_FOR_PARTITION,
@@ -120,10 +119,11 @@ def _read(consumer: Any, topic: str) -> list[Record]:
     left = {number for number, (low, high) in ends.items() if high > low}
     consumer.assign([part for part in parts if part.partition in left])
     read: list[Record] = []
-    stop = time.monotonic() + 60
+    end = soon()
     while left:
-        assert time.monotonic() < stop, f"{topic}: the end was not reached in time"
-        for message in consumer.consume(5000, 1.0):
+        end.check(f"reading {topic} to its end")
+        # It waits for as many as that, however few there are.
+        for message in consumer.consume(5000, 0.02):
             assert message.error() is None, message.error()
             read.append(
                 Record(

@@ -49,6 +49,7 @@ class Owner:
         self._begun = time.monotonic()
         self._tests: defaultdict[str, float] = defaultdict(float)
         self._server_seconds: dict[str, float] = {}
+        self._proved: defaultdict[str, float] = defaultdict(float)
 
     def server(self, name: str) -> Server:
         return self._servers.get(name)
@@ -71,7 +72,10 @@ class Owner:
             self._costs.enter(level_of(nodeid))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self._tests[report.nodeid] += report.duration
+        self._tests[report.nodeid.partition("@")[0]] += report.duration
+        for name, text in report.user_properties:
+            if name == "proves" and report.when == "call" and report.passed:
+                self._proved[str(text)] += report.duration
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
@@ -82,6 +86,10 @@ class Owner:
         self._servers.stop()
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self._proved:
+            terminalreporter.section("proved")
+        for text, seconds in self._proved.items():
+            terminalreporter.write_line(f"{seconds:7.1f} s  {text}")
         if time.monotonic() - self._begun < _TOLD_SECONDS:
             return
         terminalreporter.section("costs")

@@ -60,6 +60,7 @@ def _worker(directory: Path, kafka: Callable[[], str]) -> PenstockWorker:
     dropped_plugins(directory).mkdir()
     properties = worker_properties(kafka(), f"shared-{uuid.uuid4().hex[:8]}")
     properties["plugin.path"] += f",{dropped_plugins(directory)}"
+    properties["offset.flush.intervall"] = "1"  # nobody knows it; a test looks for the warning
     return PenstockWorker(directory, properties)
 
 

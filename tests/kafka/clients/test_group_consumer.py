@@ -14,6 +14,7 @@ from penstock.kafka.embedded import EmbeddedKafka
 from penstock.kafka.patterns import java_pattern
 from penstock.testing.waiting import patient, soon
 from tests.kafka.clients.support import Recorder, consume_until, take
+from tests.shared.sizes import Size
 
 Unique = Callable[[str], str]
 
@@ -193,7 +194,7 @@ def test_a_wrong_setting_is_refused_by_name(kafka: str) -> None:
         })  # fmt: skip
 
 
-def test_a_broker_that_goes_away_and_comes_back(tmp_path: Path) -> None:
+def test_a_consumer_whose_broker_goes_away_and_comes_back(tmp_path: Path, size: Size) -> None:
     with EmbeddedKafka(tmp_path / "kafka") as node:
         properties = {"bootstrap.servers": node.bootstrap_servers, "group.id": "g"}
         admin = Admin(properties)
@@ -205,7 +206,7 @@ def test_a_broker_that_goes_away_and_comes_back(tmp_path: Path) -> None:
         assert len(take(consumer, 5)) == 5
         consumer.commit({partition: 5}, soon())
         node.kill()
-        away = soon(15)
+        away = Deadline.after(size.client_away_seconds)
         while not away.expired:
             assert consumer.consume(10, 0.5) == []
         with pytest.raises(PenstockError):

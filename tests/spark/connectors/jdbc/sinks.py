@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 KINDS = ("mariadb", "postgresql", "sqlite")
 #: Also through MySQL's driver: a decorator for a few tests that tell enough of it.
 with_mysql = pytest.mark.parametrize("sinks", [*KINDS, "mysql"], indirect=True)
+#: SQLite has neither times nor limits: what is about them is for the others.
+on_servers = pytest.mark.parametrize("sinks", ["mariadb", "postgresql"], indirect=True)
+#: For types that no other database has.
+on_postgresql = pytest.mark.parametrize("sinks", ["postgresql"], indirect=True)
 
 INT = Schema(SchemaType.INT32)
 LONG = Schema(SchemaType.INT64)
