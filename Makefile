@@ -58,8 +58,10 @@ bench: $(VENV)/.installed-dev ## The benchmark, against the real Kafka Connect w
 docs: $(VENV)/.installed-dev ## Write the pages that are generated from the configuration declarations
 	@$(BIN)/python -m penstock.docs $(ARGS)
 
+# Tests start dozens of JVMs: the archives of their classes, made once, save minutes.
 packages:
 	@$(BIN)/python tests/packages.py
+	@$(BIN)/penstock prepare || echo "Starts of Java will be slower"
 
 # An install is repeated only when what it installs has changed.
 $(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
