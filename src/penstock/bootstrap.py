@@ -223,6 +223,7 @@ class WorkerProcess:
             offsets=stores.offsets,
             clients=clients,
             tasks=tasks,
+            guard=engine.guard,
             events=reports,
         )
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from penstock.clock import Deadline
-from penstock.errors import DeadlineExceededError, SessionLostError, SetupError
+from penstock.errors import SessionLostError, SparkAwayError
 from penstock.java import find_java
 from penstock.plan import gateway
 from penstock.plan.gateway import Jvm
@@ -42,6 +42,8 @@ AVRO_LIMITS: Final = (
 
 
 CLOSE_SECONDS: Final = 2.0
+#: Many tasks need Spark. One of them tries to start it, the others hear how that ended.
+RETRY_SECONDS: Final = 5.0
 #: The group of jobs that give way to all others.
 REHEARSAL: Final = "penstock-rehearsal"
 
@@ -58,6 +60,8 @@ class SparkEngine:
         self._generation = 0
         self._used = False
         self._closed = False
+        self._failure: SparkAwayError | None = None
+        self._retry_at = 0.0
 
     @property
     def generation(self) -> int:
@@ -88,19 +92,18 @@ class SparkEngine:
         """The session, started or rebuilt if need be.
 
         Raises:
-            SetupError: Spark can't start on this machine.
-            DeadlineExceededError: it did not start in time.
+            SparkAwayError: Spark does not start, or takes longer than the deadline.
         """
         deadline = deadline or Deadline.after(120)
         if not self._lock.acquire(timeout=deadline.remaining()):
-            message = "ran out of time while waiting for Spark to start"
-            raise DeadlineExceededError(message)
+            message = "Spark is still starting"
+            raise SparkAwayError(message)
         try:
             if self._closed:
                 message = "the worker is stopping"
                 raise SessionLostError(message)
             if not self.alive:
-                self._start()
+                self._start_unless_just_tried()
             assert self._session is not None  # noqa: S101 - _start() sets it or raises
             return self._session
         finally:
@@ -168,19 +171,26 @@ class SparkEngine:
         launch = DirectLaunch.of(settings, os.environ)
         return Jvm(launch.command(use_archive=self._use_archive)) if launch else None
 
+    def _start_unless_just_tried(self) -> None:
+        if self._failure is not None and time.monotonic() < self._retry_at:
+            raise SparkAwayError(str(self._failure)) from self._failure.__cause__
+        try:
+            self._start()
+        except Exception as error:
+            self._session = None
+            message = f"Spark did not start: {error}. `penstock doctor` tells what is missing."
+            self._failure = SparkAwayError(message)
+            self._retry_at = time.monotonic() + RETRY_SECONDS
+            raise self._failure from error
+        self._failure = None
+
     def _start(self) -> None:
         import_pyspark()
         if self._generation:
             log.warning("The Spark JVM went away; starting another")
         gateway.forget()
         started = time.monotonic()
-        try:
-            self._session = self._built()
-        except Exception as error:
-            self._session = None
-            gateway.forget()
-            message = f"Spark did not start: {error}. `penstock doctor` tells what is missing."
-            raise SetupError(message) from error
+        self._session = self._built()
         self._generation += 1
         log.info("Spark started in %.1f s", time.monotonic() - started)
 
@@ -193,7 +203,11 @@ class SparkEngine:
             log.warning("Spark did not start, it is tried once more: %s", error)
             gateway.forget()
             self._use_archive = False  # it may be what Java stumbled over
-            return self._build(settings)
+            try:
+                return self._build(settings)
+            except Exception:
+                gateway.forget()
+                raise
 
     def _build(self, settings: Mapping[str, str]) -> SparkSession:
         from pyspark.conf import SparkConf

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from penstock.api.connector import Connector, SinkConnector, SourceConnector
@@ -38,6 +39,7 @@ class LocalWorker:
     Args:
         tasks: makes the task factory when the first task needs it: that imports Spark, which
             takes longer than the REST API may.
+        guard: turns whatever fails because Spark's JVM died into SessionLostError.
     """
 
     def __init__(
@@ -48,6 +50,7 @@ class LocalWorker:
         offsets: OffsetStore,
         clients: ConnectorClients,
         tasks: Callable[[], TaskFactory],
+        guard: Callable[[], AbstractContextManager[None]],
         events: WorkerEvents,
     ) -> None:
         self._plugins = plugins
@@ -56,6 +59,7 @@ class LocalWorker:
         self._clients = clients
         self._make_factory = tasks
         self._factory: TaskFactory | None = None
+        self._guard = guard
         self._factory_lock = threading.Lock()
         self._events = events
         self._lock = threading.Lock()
@@ -75,6 +79,7 @@ class LocalWorker:
             make=lambda: self._connector_class(resolved)(),
             configs=lambda connector: self._task_configs(connector, config, resolved),
             session=lambda: self._session(name),
+            guard=self._guard,
             events=self._events,
         )
         with self._lock:
