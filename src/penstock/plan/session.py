@@ -169,7 +169,7 @@ class SparkEngine:
         """The JVM, started directly; None if spark-submit has to start it."""
         os.environ.update(self._environment())
         launch = DirectLaunch.of(settings, os.environ)
-        return Jvm(launch.command(use_archive=self._use_archive)) if launch else None
+        return Jvm.direct(launch.command(use_archive=self._use_archive)) if launch else None
 
     def _start_unless_just_tried(self) -> None:
         if self._failure is not None and time.monotonic() < self._retry_at:
@@ -218,10 +218,10 @@ class SparkEngine:
         if jvm := launched or self._launch(settings):
             # They are on its class path: no need to copy them to where executors find them.
             settings.pop("spark.jars", None)
-            jvm.connect()
         else:
             settings = with_our_jars(settings)
-            gateway.start_by_submit(settings)
+            jvm = Jvm.by_submit(settings)
+        jvm.connect()
         conf = SparkConf(loadDefaults=True)
         for name, value in settings.items():
             conf.set(name, value)
