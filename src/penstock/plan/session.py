@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from penstock.clock import Deadline
-from penstock.errors import SessionLostError, SparkAwayError
+from penstock.errors import SessionLostError, SetupError, SparkAwayError
 from penstock.java import find_java
 from penstock.plan import gateway
 from penstock.plan.gateway import Jvm
 from penstock.plan.launch import DirectLaunch, with_our_jars
 from penstock.pyspark_import import import_pyspark
-from penstock.settings.spark import DEFAULTS
+from penstock.settings.spark import DEFAULTS, room_in_small_heap
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -52,7 +52,8 @@ class SparkEngine:
     """Owns the session. Every method may be called from any thread."""
 
     def __init__(self, settings: Mapping[str, str], *, use_archive: bool = True) -> None:
-        self._settings = {**DEFAULTS, **settings}
+        given = {**DEFAULTS, **settings}
+        self._settings = {**room_in_small_heap(given), **given}
         self._use_archive = use_archive
         self._lock = threading.Lock()
         self._session: SparkSession | None = None
@@ -201,18 +202,10 @@ class SparkEngine:
         except Exception as error:  # noqa: BLE001 - whatever it is, it may have been a crash
             # A JVM that was killed in the meantime says no more than one that can't start.
             log.warning("Spark did not start, it is tried once more: %s", error)
-            gateway.forget()
             self._use_archive = False  # it may be what Java stumbled over
-            try:
-                return self._build(settings)
-            except Exception:
-                gateway.forget()
-                raise
+            return self._build(settings)
 
     def _build(self, settings: Mapping[str, str]) -> SparkSession:
-        from pyspark.conf import SparkConf
-        from pyspark.sql import SparkSession
-
         launched, self._launched = self._launched, None
         settings = dict(settings)
         if jvm := launched or self._launch(settings):
@@ -221,11 +214,16 @@ class SparkEngine:
         else:
             settings = with_our_jars(settings)
             jvm = Jvm.by_submit(settings)
-        jvm.connect()
-        conf = SparkConf(loadDefaults=True)
-        for name, value in settings.items():
-            conf.set(name, value)
-        return SparkSession.builder.config(conf=conf).getOrCreate()
+        try:
+            jvm.connect()
+            return _new_session(settings)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the JVM is of no use
+            # Now or never: the text of a Java exception is asked of its JVM, and whoever asks a
+            # dead one for it waits for minutes. So the exception itself must not leave either.
+            reason = _reason(error)
+            gateway.forget()
+            jvm.end()
+        raise SetupError(reason)
 
     def _environment(self) -> dict[str, str]:
         return {
@@ -269,3 +267,20 @@ class SparkEngine:
         except Exception:
             log.debug("Spark did not stop cleanly", exc_info=True)
         gateway.end(jvm_seconds)
+
+
+def _new_session(settings: Mapping[str, str]) -> SparkSession:
+    from pyspark.conf import SparkConf
+    from pyspark.sql import SparkSession
+
+    conf = SparkConf(loadDefaults=True)
+    for name, value in settings.items():
+        conf.set(name, value)
+    return SparkSession.builder.config(conf=conf).getOrCreate()
+
+
+def _reason(error: Exception) -> str:
+    """What it says in one line; of a Java exception its own words, without the trace."""
+    java = getattr(error, "java_exception", None)
+    words = str(error if java is None else java.toString()).strip()
+    return words.splitlines()[0] if words else type(error).__name__
