@@ -20,6 +20,8 @@ def line_about(text: str, *kinds: str) -> str | None:
 
     None if there is none. A class counts that is one of `kinds` or below one of them.
     """
+    if _jvm() is None:
+        return None  # Without a JVM nothing in it can have failed.
     for found in _CLASS.finditer(text):
         if _is_one_of(found.group(), kinds):
             end = text.find("\n", found.start())
@@ -37,11 +39,15 @@ def _is_one_of(name: str, kinds: tuple[str, ...]) -> bool:
 
 def _loaded(name: str) -> Any:
     """The Java class; None if there is no such class."""
-    from pyspark import SparkContext
-
-    jvm: Any = SparkContext._jvm  # noqa: SLF001 - pyspark's own way to the JVM
+    jvm = _jvm()
     loader = jvm.org.apache.spark.util.Utils.getContextOrSparkClassLoader()
     try:
         return jvm.java.lang.Class.forName(name, False, loader)  # noqa: FBT003 - Java's order
     except Py4JJavaError:
         return None
+
+
+def _jvm() -> Any:
+    from pyspark import SparkContext
+
+    return SparkContext._jvm  # noqa: SLF001 - pyspark's own way to the JVM

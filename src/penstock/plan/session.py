@@ -16,10 +16,11 @@ from penstock.clock import Deadline
 from penstock.errors import SessionLostError, SetupError, SparkAwayError
 from penstock.java import find_java
 from penstock.plan import gateway
+from penstock.plan.cluster import Cluster
 from penstock.plan.gateway import Jvm
 from penstock.plan.launch import DirectLaunch, with_our_jars
 from penstock.pyspark_import import import_pyspark
-from penstock.settings.spark import DEFAULTS, room_in_small_heap
+from penstock.settings.spark import DEFAULTS, EXECUTORS_PYTHON, room_in_small_heap
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -61,6 +62,7 @@ class SparkEngine:
         self._generation = 0
         self._used = False
         self._closed = False
+        self._cluster = Cluster(self._settings)
         self._failure: SparkAwayError | None = None
         self._retry_at = 0.0
 
@@ -71,8 +73,14 @@ class SparkEngine:
 
     @property
     def alive(self) -> bool:
-        """Whether there is a session and its JVM runs."""
-        return self._session is not None and gateway.runs()
+        """Whether there is a session, its JVM runs, and its cluster has not ended it."""
+        session = self._session
+        return session is not None and gateway.runs() and not self._cluster.has_ended(session)
+
+    @property
+    def obstacle(self) -> str | None:
+        """What all jobs wait for, in words for people; None if for nothing."""
+        return self._cluster.missing if self._failure is None else str(self._failure)
 
     def launch(self) -> None:
         """Start the JVM in the background, where that can be done before pyspark is imported."""
@@ -189,11 +197,13 @@ class SparkEngine:
         import_pyspark()
         if self._generation:
             log.warning("The Spark JVM went away; starting another")
-        gateway.forget()
+        gateway.end(0)
+        self._cluster.check_master()
         started = time.monotonic()
         self._session = self._built()
         self._generation += 1
         log.info("Spark started in %.1f s", time.monotonic() - started)
+        self._cluster.watch(self._session)
 
     def _built(self) -> SparkSession:
         settings = self._all_settings()
@@ -228,7 +238,7 @@ class SparkEngine:
     def _environment(self) -> dict[str, str]:
         return {
             "JAVA_HOME": str(find_java().path),
-            "PYSPARK_PYTHON": sys.executable,
+            "PYSPARK_PYTHON": self._settings.get(EXECUTORS_PYTHON, sys.executable),
             "PYSPARK_DRIVER_PYTHON": sys.executable,
             "SPARK_LOCAL_IP": os.environ.get("SPARK_LOCAL_IP", "127.0.0.1"),
         }

@@ -118,6 +118,7 @@ class ConnectorHost:
 
     def _insist(self, command: Callable[[], None]) -> None:
         """Run it; again and again while Spark is away: that is no fault of the connector."""
+        told = False
         while True:
             self._changed.clear()
             try:
@@ -126,6 +127,9 @@ class ConnectorHost:
                 if self._stopping:
                     raise
                 log.warning("Connector %s waits for Spark: %s", self.name, error)
+                if not told:
+                    self._report(State.UNASSIGNED, str(error))
+                    told = True
                 self._changed.wait(SPARK_BACK_OFF_SECONDS)
             else:
                 return

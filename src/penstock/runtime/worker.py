@@ -40,6 +40,7 @@ class LocalWorker:
         tasks: makes the task factory when the first task needs it: that imports Spark, which
             takes longer than the REST API may.
         guard: turns whatever fails because Spark's JVM died into SessionLostError.
+        obstacle: what all jobs of Spark wait for; None if for nothing.
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class LocalWorker:
         clients: ConnectorClients,
         tasks: Callable[[], TaskFactory],
         guard: Callable[[], AbstractContextManager[None]],
+        obstacle: Callable[[], str | None],
         events: WorkerEvents,
     ) -> None:
         self._plugins = plugins
@@ -60,6 +62,7 @@ class LocalWorker:
         self._make_factory = tasks
         self._factory: TaskFactory | None = None
         self._guard = guard
+        self._obstacle = obstacle
         self._factory_lock = threading.Lock()
         self._events = events
         self._lock = threading.Lock()
@@ -195,6 +198,17 @@ class LocalWorker:
         from penstock.runtime.preview import Previews
 
         return Previews(self.task_factory())
+
+    def obstacle(self) -> str | None:
+        return self._obstacle()
+
+    def tell_obstacle(self) -> None:
+        """Show in the statuses of all tasks what keeps them from moving on, if anything does."""
+        obstacle = self._obstacle()
+        with self._lock:
+            hosts = list(self._tasks.values())
+        for host in hosts:
+            host.tell(obstacle)
 
     def close(self, deadline: Deadline) -> None:
         self.stop_tasks(list(self.running_tasks()), deadline)

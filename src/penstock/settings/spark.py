@@ -46,6 +46,8 @@ DEFAULTS: Final[Mapping[str, str]] = {
 }
 
 
+#: The Python of the executors; that of the worker if it is not set.
+EXECUTORS_PYTHON: Final = "spark.pyspark.python"
 HEAP: Final = "spark.driver.memory"
 #: With less, Java has no room for Spark's own objects and a batch of each kind beside them.
 LEAST_HEAP_MB: Final = 256

@@ -127,10 +127,11 @@ def test_a_start_without_spark_is_repeated(hosted: Hosted) -> None:
     hosted.connector.error = SparkAwayError("Spark did not start")
     hosted.host.start(TargetState.STARTED)
     await_that(lambda: hosted.connector.stops >= 2)
-    assert hosted.notes.of("db") == []
+    assert hosted.notes.of("db") == [State.UNASSIGNED]
+    assert hosted.notes.traces["db"] == "Spark did not start"
     hosted.connector.error = None
     await_that(lambda: hosted.sent == 1)
-    assert hosted.notes.of("db") == [State.RUNNING]
+    assert hosted.notes.of("db") == [State.UNASSIGNED, State.RUNNING]
 
 
 def test_one_that_waits_for_spark_can_be_paused_and_stopped(hosted: Hosted) -> None:
@@ -138,11 +139,11 @@ def test_one_that_waits_for_spark_can_be_paused_and_stopped(hosted: Hosted) -> N
     hosted.host.start(TargetState.STARTED)
     await_that(lambda: hosted.connector.stops == 1)
     hosted.host.set_target(TargetState.PAUSED)
-    hosted.notes.await_states("db", State.PAUSED)
+    hosted.notes.await_states("db", State.UNASSIGNED, State.PAUSED)
     hosted.host.set_target(TargetState.STARTED)
     await_that(lambda: hosted.connector.stops == 2)
     hosted.host.stop(soon())
-    assert hosted.notes.of("db") == [State.PAUSED]
+    assert hosted.notes.of("db")[:2] == [State.UNASSIGNED, State.PAUSED]
 
 
 def test_a_start_that_waits_ends_when_the_connector_is_to_stop(hosted: Hosted) -> None:
