@@ -47,6 +47,7 @@ log = logging.getLogger(__name__)
 
 REST_START_SECONDS = 10.0
 CREATE_SECONDS = 90.0
+OBSTACLE_SECONDS = 3.0
 
 
 def run_standalone(properties: Mapping[str, str], connector_files: Sequence[Path]) -> int:
@@ -162,6 +163,7 @@ class WorkerProcess:
         log.info("REST API on %s", listeners.url)
         herder.start()
         self._warm_up(stack, worker, engine)
+        self._show_obstacles(stack, worker)
         for each in connectors:
             deadline = Deadline.after(CREATE_SECONDS, self._clock)
             herder.create_connector(each.name, each.config, each.initial_state, deadline)
@@ -199,6 +201,16 @@ class WorkerProcess:
         stack.callback(warm_up.close)
         warm_up.start()
 
+    def _show_obstacles(self, stack: ExitStack, worker: LocalWorker) -> None:
+        done = threading.Event()
+        stack.callback(done.set)
+
+        def show() -> None:
+            while not done.wait(OBSTACLE_SECONDS):
+                worker.tell_obstacle()
+
+        threading.Thread(target=show, name="obstacles", daemon=True).start()
+
     def _worker(self, stores: Stores, reports: WorkerReports, engine: SparkEngine) -> LocalWorker:
         settings = self._settings
         clients = ConnectorClients({role: settings.client_properties(role.value) for role in Role})
@@ -223,6 +235,8 @@ class WorkerProcess:
             offsets=stores.offsets,
             clients=clients,
             tasks=tasks,
+            guard=engine.guard,
+            obstacle=lambda: engine.obstacle,
             events=reports,
         )
 

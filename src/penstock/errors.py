@@ -16,6 +16,7 @@ PenstockError
   GivenUpError               a task that was left behind wants to go on
   SetupError                 Java, a jar, a port: the machine lacks something
   SessionLostError           the Spark JVM is gone; the session is rebuilt
+    SparkAwayError           Spark does not start, or not yet; repeated without end
 """
 
 from __future__ import annotations
@@ -107,3 +108,7 @@ class SetupError(PenstockError):
 
 class SessionLostError(RetriableError):
     """The Spark JVM went away; a new session is made and the batch repeated."""
+
+
+class SparkAwayError(SessionLostError):
+    """There is no session, and none can be made now: no fault of whoever needs it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,11 +28,15 @@ class Record:
     key: bytes | None
     value: bytes | None
     headers: dict[str, bytes | None]
+    timestamp: int
 
 
-def create(kafka: str, topic: str, partitions: int = 1) -> None:
+def create(
+    kafka: str, topic: str, partitions: int = 1, settings: Mapping[str, str] | None = None
+) -> None:
     admin = AdminClient({"bootstrap.servers": kafka})
-    for future in admin.create_topics([NewTopic(topic, partitions, 1)]).values():
+    wanted = NewTopic(topic, partitions, 1, config=dict(settings or {}))
+    for future in admin.create_topics([wanted]).values():
         future.result(patient())
 
 
@@ -132,6 +136,7 @@ def _read(consumer: Any, topic: str) -> list[Record]:
                     message.key(),
                     message.value(),
                     dict(message.headers() or ()),
+                    message.timestamp()[1],
                 )
             )
             if message.offset() + 1 >= ends[message.partition()][1]:

@@ -250,6 +250,8 @@ REFUSED = [
     ("security.protocol", "TLS", "String must be one of (case insensitive): SASL_SSL, "),
     ("sasl.login.class", "a.B", "it names Java code"),
     ("spark.sql.session.timeZone", "Asia/Tokyo", "treated as in Kafka Connect with UTC only"),
+    ("spark.driver.memory", "255m", "Spark needs a heap of 256m at least"),
+    ("spark.driver.memory", "much", "it is a size such as 512m or 1g"),
     ("spark.sql.mapKeyDedupPolicy", "EXCEPTION", "with LAST_WIN only; remove the key"),
     ("ssl.client.auth", "maybe", "String must be one of: required, requested, none"),
 ]

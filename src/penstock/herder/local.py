@@ -225,6 +225,8 @@ class LocalHerder:
         except DeadlineExceededError as error:
             text = "Worker was unable to handle this request and may be unable to handle other "
             return Health("unhealthy", f"{text}requests. {error}")
+        if obstacle := self._worker.obstacle():
+            return Health("unhealthy", f"Worker answers, but no record moves. {obstacle}")
         return Health("healthy", "Worker has completed startup and is ready to handle requests.")
 
     # ------------------------------------------------------------------------------------- reads

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pyspark.sql import Observation
 from pyspark.sql import functions as F
 
+from penstock.columns.java_errors import line_about
 from penstock.errors import DataError, PenstockError, RetriableError
 from penstock.plan.remembered import Remembered
 
@@ -29,18 +29,11 @@ _OTHER: Final = "PENSTOCK-OTHER-LAYOUT "
 _COUNT_SECONDS: Final = 5.0
 _LOOK_SECONDS: Final = 0.002
 
-# Errors of Kafka's clients that pass by themselves. They reach the driver as text only: an
-# executor's exception is not sent back as an object.
-_PASSING: Final = re.compile(
-    r"org\.apache\.kafka\.common\.errors\.(Timeout|Network|Disconnect|NotEnoughReplicas\w*|"
-    r"NotLeaderOrFollower|LeaderNotAvailable|CoordinatorNotAvailable|CoordinatorLoadInProgress|"
-    r"NotCoordinator|KafkaStorage|UnknownTopicOrPartition|BrokerNotAvailable|FencedLeaderEpoch|"
-    r"Retriable\w*)Exception"
-    # And of JDBC drivers: the database went away, or is not back yet.
-    r"|java\.sql\.SQL(Transient\w*|NonTransientConnection|Recoverable)Exception"
-    r"|\.CommunicationsException"
-    r"|PSQLException: (An I/O error|Connection to \S+ refused|The connection attempt failed"
-    r"|This connection has been closed|FATAL: (the database system is|terminating connection))"
+# What passes by itself, with all that Kafka and Spark have below it.
+_PASSING: Final = (
+    "org.apache.kafka.common.errors.RetriableException",
+    # Spark's Kafka reader that got no answer, and calls between Spark's processes.
+    "java.util.concurrent.TimeoutException",
 )
 
 
@@ -181,10 +174,8 @@ def translated(error: Exception) -> Exception:
     fault = read_fault(text)
     if fault is not None:
         return FaultError(fault)
-    passing = _PASSING.search(text)
-    if passing:
-        return RetriableError(_line_of(text, passing.start()))
-    return error
+    passing = line_about(text, *_PASSING)
+    return error if passing is None else RetriableError(passing)
 
 
 def read_fault(text: str) -> Fault | None:
@@ -210,8 +201,3 @@ def _after(mark: str, text: str) -> dict[str, Any] | None:
     found: dict[str, Any]
     found, _ = json.JSONDecoder(strict=False).raw_decode(text, at + len(mark))
     return found
-
-
-def _line_of(text: str, position: int) -> str:
-    end = text.find("\n", position)
-    return text[position : end if end >= 0 else None].strip()

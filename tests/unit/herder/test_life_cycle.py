@@ -228,6 +228,11 @@ def test_a_connector_that_hangs_holds_up_no_other() -> None:
         bench.create("free")
         bench.runs("free")
         assert bench.herder.health(soon()).status == "healthy"
+        bench.worker.in_the_way = "Spark has no executor"
+        found = bench.herder.health(soon())
+        assert found.status == "unhealthy"
+        assert "Spark has no executor" in found.message
+        bench.worker.in_the_way = None
 
 
 def test_after_a_restart_of_the_worker_everything_is_as_it_was() -> None:

@@ -17,6 +17,7 @@ from penstock.config import (
     one_of_ignoring_case,
     optional,
 )
+from penstock.config.runaway import runaway_error
 from penstock.config.values import invalid
 from penstock.connectors.jdbc.common_config import (
     CONNECTOR,
@@ -610,6 +611,8 @@ def expression(name: str, text: str) -> re.Pattern[str]:
     Raises:
         ConfigError: it is none.
     """
+    if wrong := runaway_error(text):
+        raise invalid(name, text, f"it might never come to an end: {wrong}")
     try:
         return re.compile(text)
     except re.error as error:

@@ -8,16 +8,13 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from penstock.api.sink import OffsetRange
+from penstock.connectors.jdbc.database import lost_in_job
 from penstock.errors import DataError, PenstockError, RefusedError, RetriableError
 
 MARK: Final = "PENSTOCK-JDBC-SINK "
 #: Failures that the runtime has planned, and understands itself.
 _PLANNED: Final = "PENSTOCK-"
 # What a driver throws inside Spark's executors reaches us as text only.
-_LOST: Final = re.compile(
-    r"(?:java\.sql\.SQL(?:Transient|Recoverable|NonTransientConnection)\w*|\w*Communications?)"
-    r"Exception: .*"
-)
 _REFUSED: Final = re.compile(r"(?:java\.sql\.\w+|\w+SQL\w*|SQLite)Exception: .*")
 # Among them, those about a row. PostgreSQL's driver has one class for all, so its words must do.
 _WRONG_ROW: Final = re.compile(
@@ -53,8 +50,8 @@ def _of_driver(error: Exception, hide: Callable[[str], str]) -> Exception:
     text = str(error)
     if isinstance(error, PenstockError) or _PLANNED in text:
         return error
-    if lost := _LOST.search(text):
-        return RetriableError(hide(lost.group()))
+    if lost := lost_in_job(text):
+        return RetriableError(hide(lost))
     refused = _REFUSED.search(text)
     if refused is None:
         return error
