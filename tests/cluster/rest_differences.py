@@ -126,6 +126,14 @@ def _rename(case: Case, theirs: Answer, ours: Answer) -> Pair:
     return theirs, theirs
 
 
+def _negative_offset(case: Case, theirs: Answer, ours: Answer) -> Pair:
+    del case
+    if theirs.message != "Invalid negative offset" or (theirs.status, ours.status) != (500, 400):
+        return theirs, ours
+    assert "need to be integers of at least 0" in ours.message
+    return theirs, theirs
+
+
 def _documentation(case: Case, theirs: Answer, ours: Answer) -> Pair:
     if not case.path.startswith("/connector-plugins"):
         return theirs, ours
@@ -289,6 +297,11 @@ DIFFERENCES = (
         "`PATCH` of a config refuses to change `name` (400).",
         "Kafka Connect stores the other name, and the connector then works under two names.",
         _rename,
+    ),
+    Difference(
+        "A negative offset, or partition, for a sink is refused with 400 and the reason.",
+        "Kafka Connect answers 500.",
+        _negative_offset,
     ),
     Difference(
         "`documentation` of keys is in our own words.",
