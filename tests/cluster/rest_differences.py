@@ -358,6 +358,20 @@ UNCOMPARED = (
         "(tests/unit/herder/test_requests.py)",
     ),
     (
+        "A number of more than 1,000 characters, and half of a surrogate pair (`\\ud800`), in a "
+        "body are a 400 with the reason.",
+        "Kafka Connect answers 500, or stores what no client can read. "
+        "(tests/unit/rest/test_wire.py)",
+    ),
+    (
+        "Requests have limits: a body of 10 MiB (413), 10 s for the header and 30 s for the body "
+        "(408), 500 connections (503); a header of 16 KiB (431). A request with both "
+        "`Content-Length` and `Transfer-Encoding`, or with a line that ends without a carriage "
+        "return, is refused (400).",
+        "So that no client can keep the worker from the others. All but the last two have a "
+        "property of the worker. (tests/unit/rest/test_limits.py)",
+    ),
+    (
         "`GET /health` answers 503 at once while the worker starts.",
         "Kafka Connect waits up to 10 s first, longer than most probes do. "
         "(tests/unit/rest/test_api.py)",

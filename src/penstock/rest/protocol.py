@@ -10,6 +10,8 @@ from typing import Final
 from urllib.parse import unquote
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from penstock.clock import Clock, SystemClock
@@ -56,11 +58,12 @@ class HeaderRule:
 
 @dataclass(frozen=True, slots=True)
 class HttpOptions:
-    """Settings for all answers: CORS by origin patterns, and header rules."""
+    """Settings for all requests: CORS by origin patterns, header rules, the longest body."""
 
     allow_origin: str = ""
     allow_methods: str = ""
     headers: tuple[HeaderRule, ...] = ()
+    max_body: int = 10_485_760
 
     def allows(self, origin: str) -> bool:
         patterns = [pattern.strip() for pattern in self.allow_origin.split(",")]
@@ -72,6 +75,21 @@ def _fits(pattern: str, origin: str) -> bool:
         return re.fullmatch(pattern, origin) is not None
     except re.error:
         return pattern == origin
+
+
+class BodyTooLongError(Exception):
+    """The body of a request is longer than this worker takes."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(
+            f"The request body is longer than {most} bytes, which is all that "
+            "penstock.rest.max.body.bytes allows"
+        )
+
+
+async def on_long_body(request: Request, error: Exception) -> Response:
+    del request
+    return error_response(413, str(error))
 
 
 class Protocol:
@@ -94,13 +112,39 @@ class Protocol:
             await send(message)
 
         raw: bytes = scope.get("raw_path") or scope["path"].encode()
-        wrong = _objection(raw, given)
+        wrong = self._objection(raw, given)
         if wrong is not None:
-            await error_response(400, wrong)(scope, receive, send_with_headers)
+            await error_response(*wrong)(scope, receive, send_with_headers)
             return
         inner = dict(scope, path=_clean(raw))
         inner["method"] = "GET" if scope["method"] == "HEAD" else scope["method"]
-        await self._app(inner, receive, send_with_headers)
+        await self._app(inner, self._limited(receive), send_with_headers)
+
+    def _objection(self, raw: bytes, given: Mapping[str, str]) -> tuple[int, str] | None:
+        """Status and text for a request that no handler is to see."""
+        for pattern, words in _REFUSED:
+            if pattern.search(raw):
+                return 400, words
+        kind = given.get("content-type")
+        if kind is not None and not _MEDIA_TYPE.fullmatch(kind):
+            return 400, "Bad Request"
+        if int(given.get("content-length", 0)) > self._options.max_body:
+            return 413, str(BodyTooLongError(self._options.max_body))
+        return None
+
+    def _limited(self, receive: Receive) -> Receive:
+        """A body whose length its header does not tell is counted while it comes."""
+        size = 0
+
+        async def limited() -> Message:
+            nonlocal size
+            message = await receive()
+            size += len(message.get("body", b""))
+            if size > self._options.max_body:
+                raise BodyTooLongError(self._options.max_body)
+            return message
+
+        return limited
 
     def _add_headers(self, headers: MutableHeaders, method: str, given: Mapping[str, str]) -> None:
         if self._options.allow_origin:
@@ -119,14 +163,6 @@ class Protocol:
             yield "access-control-allow-methods", self._options.allow_methods or _DEFAULT_METHODS
             yield "access-control-allow-headers", "Content-Type"
             yield "access-control-max-age", _PREFLIGHT_SECONDS
-
-
-def _objection(raw: bytes, given: Mapping[str, str]) -> str | None:
-    for pattern, words in _REFUSED:
-        if pattern.search(raw):
-            return words
-    kind = given.get("content-type")
-    return "Bad Request" if kind is not None and not _MEDIA_TYPE.fullmatch(kind) else None
 
 
 def _clean(raw: bytes) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final, Protocol, TypeVar
@@ -19,6 +20,9 @@ from penstock.wire.json import decode, encode
 
 REQUEST_SECONDS: Final = 90.0
 HEALTH_SECONDS: Final = 10.0
+# More digits are out of every range, and Python refuses to read very many.
+_DIGITS: Final = re.compile(r"\d{1,40}", re.ASCII)
+_SIGNED: Final = re.compile(r"[+-]?\d{1,40}", re.ASCII)
 
 T = TypeVar("T")
 
@@ -90,6 +94,12 @@ async def on_untyped_body(request: Request, error: Exception) -> Response:
     return error_response(415, "HTTP 415 Unsupported Media Type")
 
 
+async def on_disconnect(request: Request, error: Exception) -> Response:
+    """Nobody is there any more to read an answer."""
+    del request, error
+    return Response(None, 400)
+
+
 def flag(request: Request, name: str, *, default: bool) -> bool:
     """A boolean of the query, by Java's rules: whatever is not "true" is false."""
     given = request.query_params.get(name)
@@ -105,7 +115,7 @@ def whole_number(request: Request, name: str, *, default: int, least: int, most:
     given = request.query_params.get(name)
     if not given:
         return default
-    if not (given.isascii() and given.isdigit()) or not least <= int(given) <= most:
+    if not _DIGITS.fullmatch(given) or not least <= int(given) <= most:
         raise BadRequestError(f"{name} must be a whole number from {least} to {most}, not {given}")
     return int(given)
 
@@ -113,8 +123,7 @@ def whole_number(request: Request, name: str, *, default: int, least: int, most:
 def task_number(request: Request) -> int:
     """The task's number in the path; one that is no Java int means there is no such path."""
     text = str(request.path_params["task"])
-    digits = text.removeprefix("-").removeprefix("+")
-    if not (digits.isascii() and digits.isdigit()) or not -(2**31) <= int(text) < 2**31:
+    if not _SIGNED.fullmatch(text) or not -(2**31) <= int(text) < 2**31:
         raise NoSuchPathError
     return int(text)
 

@@ -4,46 +4,13 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
-from typing import Any
 
 import httpx
 import pytest
 
-from penstock.rest.listeners import bind
-from penstock.rest.server import RestServer
-from penstock.settings import StandaloneSettings
 from penstock.testing.waiting import eventually, patient, soon
-from tests.unit.herder.harness import SETTINGS, SOURCE, Bench, running
-
-
-class Served:
-    """A herder and its API."""
-
-    def __init__(self, bench: Bench, **props: str) -> None:
-        self.bench = bench
-        given = {**SETTINGS.props, **{key.replace("_", "."): text for key, text in props.items()}}
-        settings = StandaloneSettings.read(given)
-        self.listeners = bind(settings)
-        self.server = RestServer(self.listeners, bench.herder, settings)
-        self.server.start(soon())
-        port = self.listeners.main[0].port
-        self.http = httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=patient())
-
-    def close(self) -> None:
-        self.http.close()
-        self.server.close(soon())
-
-    def create(self, name: str = "c", **extra: Any) -> httpx.Response:
-        return self.http.post("/connectors", json={"name": name, "config": SOURCE, **extra})
-
-
-@pytest.fixture
-def api() -> Iterator[Served]:
-    with running() as bench:
-        served = Served(bench)
-        yield served
-        served.close()
+from tests.unit.herder.harness import SOURCE, Bench, running
+from tests.unit.rest.served import Served
 
 
 def test_answers_on_a_kept_connection_come_at_once(api: Served) -> None:
