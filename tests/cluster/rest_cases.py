@@ -240,6 +240,12 @@ def protocol() -> Iterator[Case]:
         yield case("GET", path)
     for path in ("/connectors/a%5Cb", "/connectors/a;b=c", "/connectors/a%3Bb", "/connectors/a+b"):
         yield case("GET", path)
+    yield from odd_paths()
+
+
+def odd_paths() -> Iterator[Case]:
+    for path in ("/connectors/%E9", "/connectors/%C3%A4", "/admin/loggers/%C3"):
+        yield case("GET", path)
 
 
 def bad_creates() -> Iterator[Case]:

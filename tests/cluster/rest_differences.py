@@ -83,6 +83,16 @@ def _html(case: Case, theirs: Answer, ours: Answer) -> Pair:
     return theirs, replace(ours, headers=theirs.headers, body=theirs.body)
 
 
+_ESCAPED = re.compile("%2F|%5C|/%2E%2E$")
+
+
+def _escaped_names(case: Case, theirs: Answer, ours: Answer) -> Pair:
+    if not _ESCAPED.search(case.path) or (theirs.status, ours.status) != (400, 404):
+        return theirs, ours
+    assert re.fullmatch("Connector .* not found", ours.message)
+    return theirs, theirs
+
+
 _CLASS_NAMES = re.compile(r"^(org\.apache\.[\w.$]+Exception: )+")
 
 
@@ -276,6 +286,12 @@ DIFFERENCES = (
         "A path or header that the server itself refuses with 400 gets the usual JSON body.",
         "Kafka Connect answers with an HTML page of its web server there.",
         _html,
+    ),
+    Difference(
+        "Connectors with a slash, a backslash or dots alone for a name can be asked for (`a%2Fb`, "
+        "`a%5Cb`, `%2E%2E`).",
+        "Kafka Connect creates them, and then refuses every path to them (400).",
+        _escaped_names,
     ),
     Difference(
         "Texts do not begin with names of Java exceptions.",

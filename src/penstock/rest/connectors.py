@@ -17,6 +17,7 @@ from penstock.rest.requests import (
     empty,
     flag,
     herding,
+    segment,
     task_number,
     whole_number,
 )
@@ -209,11 +210,13 @@ async def internal(request: Request) -> Response:
 
 
 def _name(request: Request) -> str:
-    return str(request.path_params["connector"])
+    return segment(request, "connector")
 
 
 def _location(request: Request, name: str) -> str:
-    return f"{request.url.scheme}://{request.url.netloc}/connectors/{quote(name, safe=_PLAIN)}"
+    # A segment of dots alone would lead elsewhere.
+    escaped = name.replace(".", "%2E") if name in (".", "..") else quote(name, safe=_PLAIN)
+    return f"{request.url.scheme}://{request.url.netloc}/connectors/{escaped}"
 
 
 # What Java's UriBuilder leaves as it is in a path segment.

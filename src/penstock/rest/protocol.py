@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from email.utils import formatdate
 from typing import Final
-from urllib.parse import unquote
+from urllib.parse import unquote_to_bytes
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
@@ -16,13 +16,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from penstock.clock import Clock, SystemClock
 from penstock.rest.errors import error_response
+from penstock.rest.requests import SLASH
 
 _ENCODED: Final = re.compile(rb"%(?![0-9a-fA-F]{2})")
 #: Paths that two readers may take for different things, by what the server says of them.
 _REFUSED: Final = (
-    (re.compile(rb"%2f", re.IGNORECASE), "Ambiguous URI path separator"),
-    (re.compile(rb"%5c", re.IGNORECASE), "Suspicious Path Character"),
-    (re.compile(rb"(?<=/)(\.|%2e){1,2}(?=/|;|$)", re.IGNORECASE), "Ambiguous URI path segment"),
+    (re.compile(rb"(?<=/)\.{1,2}(?=/|;|$)"), "Ambiguous URI path segment"),
     (re.compile(rb"%00"), "Bad Request"),
     (re.compile(rb"//"), "Ambiguous URI empty segment"),
     (_ENCODED, "Bad Request"),
@@ -116,7 +115,11 @@ class Protocol:
         if wrong is not None:
             await error_response(*wrong)(scope, receive, send_with_headers)
             return
-        inner = dict(scope, path=_clean(raw))
+        try:
+            inner = dict(scope, path=_clean(raw))
+        except UnicodeDecodeError:
+            await error_response(400, "Bad UTF-8 encoding")(scope, receive, send_with_headers)
+            return
         inner["method"] = "GET" if scope["method"] == "HEAD" else scope["method"]
         await self._app(inner, self._limited(receive), send_with_headers)
 
@@ -166,6 +169,9 @@ class Protocol:
 
 
 def _clean(raw: bytes) -> str:
-    """The path without `;parameters` and without a slash at its end."""
-    segments = [segment.split(b";")[0] for segment in raw.split(b"/")]
-    return unquote(b"/".join(segments).decode("ascii", "replace")).rstrip("/") or "/"
+    """The path without `;parameters` and without a slash at its end.
+
+    A slash of a connector's name is no slash of the path: see SLASH.
+    """
+    segments = [unquote_to_bytes(segment.split(b";")[0]).decode() for segment in raw.split(b"/")]
+    return "/".join(segment.replace("/", SLASH) for segment in segments).rstrip("/") or "/"

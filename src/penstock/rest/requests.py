@@ -24,6 +24,9 @@ HEALTH_SECONDS: Final = 10.0
 _DIGITS: Final = re.compile(r"\d{1,40}", re.ASCII)
 _SIGNED: Final = re.compile(r"[+-]?\d{1,40}", re.ASCII)
 
+SLASH: Final = "\0"
+"""Stands for a slash inside a segment of a path until the routing is done; no path has its own."""
+
 T = TypeVar("T")
 
 
@@ -69,6 +72,11 @@ def answer(
 ) -> Response:
     plain = value if isinstance(value, list | dict) else _plain(value)
     return Response(encode(plain), status, {**(headers or {}), "content-type": JSON})
+
+
+def segment(request: Request, name: str) -> str:
+    """A parameter of the path, as it was before it was escaped."""
+    return str(request.path_params[name]).replace(SLASH, "/")
 
 
 def empty(status: int) -> Response:
@@ -122,7 +130,7 @@ def whole_number(request: Request, name: str, *, default: int, least: int, most:
 
 def task_number(request: Request) -> int:
     """The task's number in the path; one that is no Java int means there is no such path."""
-    text = str(request.path_params["task"])
+    text = segment(request, "task")
     if not _SIGNED.fullmatch(text) or not -(2**31) <= int(text) < 2**31:
         raise NoSuchPathError
     return int(text)

@@ -7,6 +7,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import httpx
 import pytest
@@ -31,7 +32,7 @@ def opened(served: Served) -> socket.socket:
     return socket.create_connection(("127.0.0.1", port), timeout=patient())
 
 
-def answer(connection: socket.socket) -> tuple[int, dict[str, str]]:
+def answer(connection: socket.socket) -> tuple[int, Any]:
     """Status and body of all that comes until the server closes the connection."""
     received = b""
     while chunk := connection.recv(65536):
@@ -183,6 +184,13 @@ def test_what_two_servers_may_read_in_two_ways_is_refused(
     api: Served, request_: bytes, words: str
 ) -> None:
     assert exchanged(api, request_) == (400, f"Invalid HTTP request: {words}")
+
+
+@pytest.mark.parametrize("path", ["/connectors/..", "/connectors/./status", "/connectors/..;a"])
+def test_segments_that_lead_elsewhere_are_refused(api: Served, path: str) -> None:
+    """Most clients resolve them; this one sends what it is told."""
+    request = f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+    assert exchanged(api, request.encode()) == (400, "Ambiguous URI path segment")
 
 
 def test_a_header_that_is_too_long_is_refused(api: Served) -> None:
