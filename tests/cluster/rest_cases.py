@@ -107,7 +107,7 @@ WRONG_METHODS = {
     "/connector-plugins": ("POST",),
     "/connector-plugins/x/config/validate": ("GET", "POST"),
     "/admin/loggers": ("PUT",),
-    "/admin/loggers/x": ("DELETE", "POST"),
+    "/admin/loggers/x": ("POST",),
 }
 BAD_BODIES = (
     *("", "{", "[]", '"x"', "5", "true", "null", "abc", "{}", '{"name":"a"}'),
@@ -292,7 +292,11 @@ def plugins() -> Iterator[Case]:
     yield case("GET", "/connector-plugins/FileStreamSource")
     for name in ("FileStreamSource", "FileStreamSinkConnector", "Nope", "RegexRouter"):
         yield case("GET", f"/connector-plugins/{name}/config")
-    for name in ("transforms.InsertField$Value", "transforms.predicates.TopicNameMatches"):
+    for name in (
+        "transforms.InsertField",
+        "transforms.InsertField$Value",
+        "transforms.predicates.TopicNameMatches",
+    ):
         yield case("GET", f"/connector-plugins/org.apache.kafka.connect.{name}/config")
     for name in ("json.JsonConverter", "storage.StringConverter", "storage.SimpleHeaderConverter"):
         yield case("GET", f"/connector-plugins/org.apache.kafka.connect.{name}/config")

@@ -258,6 +258,14 @@ def _newer_keys(case: Case, theirs: Answer, ours: Answer) -> Pair:
     return theirs, replace(ours, body=known)
 
 
+def _logger_methods(case: Case, theirs: Answer, ours: Answer) -> Pair:
+    if (case.method, case.path) != ("OPTIONS", "/admin/loggers/x"):
+        return theirs, ours
+    # Once as text, once as a header.
+    headers = {**ours.headers, "allow": ours.headers["allow"].replace("DELETE,", "")}
+    return theirs, replace(ours, headers=headers, body=ours.body.replace("DELETE, ", ""))
+
+
 def _name_lists(case: Case, theirs: Answer, ours: Answer) -> Pair:
     if case.path.rstrip("/") != "/connectors" or not isinstance(theirs.body, list):
         return theirs, ours
@@ -346,6 +354,13 @@ DIFFERENCES = (
         "Loggers are Python's, so their names differ; `last_modified` is another moment.",
         "The levels and the rules for changing them are the same.",
         _loggers,
+    ),
+    Difference(
+        "`DELETE /admin/loggers/{name}` takes back what was set for a logger and all below it. "
+        "Loggers of libraries that have a level of their own keep it unless they are named.",
+        "A level for `root` that is set and set back leaves nothing behind. "
+        "(tests/unit/herder/test_loggers.py)",
+        _logger_methods,
     ),
     Difference(
         "`trace` holds a Python traceback.",

@@ -153,6 +153,10 @@ class Herder(Protocol):
         """Set the level on this worker; the names of all loggers that changed."""
         ...
 
+    def take_back_logger(self, name: str) -> list[str]:
+        """Undo on this worker what was set for a logger and all below it; those that changed."""
+        ...
+
     def set_cluster_logger(self, name: str, level: str, deadline: Deadline) -> None:
         """Set the level on every worker of the cluster."""
         ...

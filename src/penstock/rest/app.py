@@ -102,6 +102,7 @@ ADMIN_ROUTES: Final = (
         "PUT", "/admin/loggers/{logger}", cluster.set_logger, 200, "Names", "Level",
         query=("scope",),
     ),
+    Route("DELETE", "/admin/loggers/{logger}", cluster.take_back_logger, answer="Names"),
 )  # fmt: skip
 
 

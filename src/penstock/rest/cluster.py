@@ -115,3 +115,8 @@ async def set_logger(request: Request) -> Response:
     if scope.lower() != "worker":
         log.warning("Unknown scope %r for a logger; the level is set on this worker only", scope)
     return answer(herd.herder.set_logger(name, level))
+
+
+async def take_back_logger(request: Request) -> Response:
+    """Give a logger and all below it the levels they had when the worker started."""
+    return answer(herding(request).herder.take_back_logger(segment(request, "logger")))

@@ -189,6 +189,13 @@ def test_admin_requests_can_be_switched_off() -> None:
         served.close()
 
 
+def test_a_level_is_taken_back_over_http(api: Served) -> None:
+    path = "/admin/loggers/penstock.test.rest"
+    assert api.http.put(path, json={"level": "DEBUG"}).json() == ["penstock.test.rest"]
+    assert api.http.delete(path).json() == ["penstock.test.rest"]
+    assert api.http.delete("/admin/loggers/nope").status_code == 404
+
+
 def test_openapi_has_every_operation(api: Served) -> None:
     document = api.http.get("/openapi.json").json()
     operations = {
@@ -196,7 +203,7 @@ def test_openapi_has_every_operation(api: Served) -> None:
         for path, methods in document["paths"].items()
         for method, operation in methods.items()
     }
-    assert len(operations) == 32
+    assert len(operations) == 33
     restart = operations["post", "/connectors/{connector}/restart"]
     assert [item["name"] for item in restart["parameters"]] == [
         "connector",
