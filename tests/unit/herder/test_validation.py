@@ -259,7 +259,7 @@ def test_definitions_of_what_is_not_there() -> None:
         made.definitions("nosuch")
     with pytest.raises(BadRequestError, match=r"version range \[1\.0,1\.0\], available versions"):
         made.definitions("FileStreamSink", "1.0")
-    with pytest.raises(PluginError, match="^Instantiation error$"):
+    with pytest.raises(PluginError, match=r"^Instantiation error$"):
         made.definitions("org.apache.kafka.connect.transforms.InsertField")
     assert made.definitions("FileStreamSink", "4.1.1")
 
