@@ -37,10 +37,8 @@ class Herder(Protocol):
 
     def connectors(self, deadline: Deadline) -> list[str]: ...
 
-    def expanded(
-        self, expansions: Collection[str], deadline: Deadline
-    ) -> dict[str, dict[str, ConnectorStatus | ConnectorInfo]]:
-        """All connectors with their `status`, `info`, both or neither."""
+    def expanded(self, expansions: Collection[str], deadline: Deadline) -> bytes:
+        """All connectors with their `status`, `info`, both or neither, as the API's JSON."""
         ...
 
     def connector_info(self, name: str, deadline: Deadline) -> ConnectorInfo: ...

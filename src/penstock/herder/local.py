@@ -234,9 +234,7 @@ class LocalHerder:
         self._await(deadline)
         return self._views.names()
 
-    def expanded(
-        self, expansions: Collection[str], deadline: Deadline
-    ) -> dict[str, dict[str, ConnectorStatus | ConnectorInfo]]:
+    def expanded(self, expansions: Collection[str], deadline: Deadline) -> bytes:
         self._await(deadline)
         return self._views.expanded(expansions)
 

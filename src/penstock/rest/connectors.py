@@ -20,6 +20,7 @@ from penstock.rest.requests import (
     segment,
     task_number,
     whole_number,
+    written,
 )
 from penstock.wire.json import MalformedRequestError, strings
 from penstock.wire.models import ConnectorOffsets, CreateConnector, Message, named_config
@@ -33,12 +34,7 @@ async def list_connectors(request: Request) -> Response:
     if "expand" not in request.query_params:
         return answer(await herd.call(herd.herder.connectors))
     wanted = request.query_params.getlist("expand")
-    found = await herd.call(herd.herder.expanded, wanted)
-    shown = {
-        name: {part: value.to_json() for part, value in parts.items()}
-        for name, parts in found.items()
-    }
-    return answer(shown)
+    return written(await herd.call(herd.herder.expanded, wanted))
 
 
 async def create_connector(request: Request) -> Response:
