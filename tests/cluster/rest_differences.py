@@ -83,6 +83,16 @@ def _html(case: Case, theirs: Answer, ours: Answer) -> Pair:
     return theirs, replace(ours, headers=theirs.headers, body=theirs.body)
 
 
+_ESCAPED = re.compile("%2F|%5C|/%2E%2E$")
+
+
+def _escaped_names(case: Case, theirs: Answer, ours: Answer) -> Pair:
+    if not _ESCAPED.search(case.path) or (theirs.status, ours.status) != (400, 404):
+        return theirs, ours
+    assert re.fullmatch("Connector .* not found", ours.message)
+    return theirs, theirs
+
+
 _CLASS_NAMES = re.compile(r"^(org\.apache\.[\w.$]+Exception: )+")
 
 
@@ -123,6 +133,14 @@ def _rename(case: Case, theirs: Answer, ours: Answer) -> Pair:
     if not renames or (theirs.status, ours.status) != (200, 400):
         return theirs, ours
     assert "doesn't match connector name in the URL" in ours.message
+    return theirs, theirs
+
+
+def _negative_offset(case: Case, theirs: Answer, ours: Answer) -> Pair:
+    del case
+    if theirs.message != "Invalid negative offset" or (theirs.status, ours.status) != (500, 400):
+        return theirs, ours
+    assert "need to be integers of at least 0" in ours.message
     return theirs, theirs
 
 
@@ -240,6 +258,14 @@ def _newer_keys(case: Case, theirs: Answer, ours: Answer) -> Pair:
     return theirs, replace(ours, body=known)
 
 
+def _logger_methods(case: Case, theirs: Answer, ours: Answer) -> Pair:
+    if (case.method, case.path) != ("OPTIONS", "/admin/loggers/x"):
+        return theirs, ours
+    # Once as text, once as a header.
+    headers = {**ours.headers, "allow": ours.headers["allow"].replace("DELETE,", "")}
+    return theirs, replace(ours, headers=headers, body=ours.body.replace("DELETE, ", ""))
+
+
 def _name_lists(case: Case, theirs: Answer, ours: Answer) -> Pair:
     if case.path.rstrip("/") != "/connectors" or not isinstance(theirs.body, list):
         return theirs, ours
@@ -270,6 +296,12 @@ DIFFERENCES = (
         _html,
     ),
     Difference(
+        "Connectors with a slash, a backslash or dots alone for a name can be asked for (`a%2Fb`, "
+        "`a%5Cb`, `%2E%2E`).",
+        "Kafka Connect creates them, and then refuses every path to them (400).",
+        _escaped_names,
+    ),
+    Difference(
         "Texts do not begin with names of Java exceptions.",
         "They appear or not depending on which thread found the error, and say nothing.",
         _exception_names,
@@ -289,6 +321,11 @@ DIFFERENCES = (
         "`PATCH` of a config refuses to change `name` (400).",
         "Kafka Connect stores the other name, and the connector then works under two names.",
         _rename,
+    ),
+    Difference(
+        "A negative offset, or partition, for a sink is refused with 400 and the reason.",
+        "Kafka Connect answers 500.",
+        _negative_offset,
     ),
     Difference(
         "`documentation` of keys is in our own words.",
@@ -319,6 +356,13 @@ DIFFERENCES = (
         _loggers,
     ),
     Difference(
+        "`DELETE /admin/loggers/{name}` takes back what was set for a logger and all below it. "
+        "Loggers of libraries that have a level of their own keep it unless they are named.",
+        "A level for `root` that is set and set back leaves nothing behind. "
+        "(tests/unit/herder/test_loggers.py)",
+        _logger_methods,
+    ),
+    Difference(
         "`trace` holds a Python traceback.",
         "It is where the error was raised.",
         _traces,
@@ -343,6 +387,20 @@ UNCOMPARED = (
         "other keys.",
         "Kafka Connect stores it, and the connector fails later. "
         "(tests/unit/herder/test_requests.py)",
+    ),
+    (
+        "A number of more than 1,000 characters, and half of a surrogate pair (`\\ud800`), in a "
+        "body are a 400 with the reason.",
+        "Kafka Connect answers 500, or stores what no client can read. "
+        "(tests/unit/rest/test_wire.py)",
+    ),
+    (
+        "Requests have limits: a body of 10 MiB (413), 10 s for the header and 30 s for the body "
+        "(408), 500 connections (503); a header of 16 KiB (431). A request with both "
+        "`Content-Length` and `Transfer-Encoding`, or with a line that ends without a carriage "
+        "return, is refused (400).",
+        "So that no client can keep the worker from the others. All but the last two have a "
+        "property of the worker. (tests/unit/rest/test_limits.py)",
     ),
     (
         "`GET /health` answers 503 at once while the worker starts.",

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from penstock.kafka.embedded import EmbeddedKafka
-from penstock.testing.processes import await_end, descendants
+from penstock.testing.processes import alive, await_end, descendants
 from penstock.testing.waiting import eventually, patient
 from penstock.testing.worker import PenstockWorker
 from tests.cluster import topics

@@ -335,6 +335,11 @@ class Client:
             "PUT", path, lambda found: list(found or []), {"level": level}, query
         )
 
+    def take_back_logger(self, name: str) -> list[str]:
+        """Undo what was set for a logger and those below it (Penstock only); those it changed."""
+        path = f"/admin/loggers/{quote(name, safe='')}"
+        return self._transport.ask("DELETE", path, lambda found: list(found or []))
+
     # --------------------------------------------------------------------------------- inwards
 
     def until(self, deadline: Deadline) -> Client:

@@ -37,10 +37,8 @@ class Herder(Protocol):
 
     def connectors(self, deadline: Deadline) -> list[str]: ...
 
-    def expanded(
-        self, expansions: Collection[str], deadline: Deadline
-    ) -> dict[str, dict[str, ConnectorStatus | ConnectorInfo]]:
-        """All connectors with their `status`, `info`, both or neither."""
+    def expanded(self, expansions: Collection[str], deadline: Deadline) -> bytes:
+        """All connectors with their `status`, `info`, both or neither, as the API's JSON."""
         ...
 
     def connector_info(self, name: str, deadline: Deadline) -> ConnectorInfo: ...
@@ -151,6 +149,10 @@ class Herder(Protocol):
 
     def set_logger(self, name: str, level: str) -> list[str]:
         """Set the level on this worker; the names of all loggers that changed."""
+        ...
+
+    def take_back_logger(self, name: str) -> list[str]:
+        """Undo on this worker what was set for a logger and all below it; those that changed."""
         ...
 
     def set_cluster_logger(self, name: str, level: str, deadline: Deadline) -> None:

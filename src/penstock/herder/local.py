@@ -28,7 +28,7 @@ from penstock.herder.commands import CommandThread
 from penstock.herder.conductor import Conductor
 from penstock.herder.herder import ConfigMap
 from penstock.herder.lanes import Lanes, within
-from penstock.herder.loggers import Loggers
+from penstock.herder.loggers import ROOT, Loggers
 from penstock.herder.offsets import OffsetRequests
 from penstock.herder.records import Identity, Records
 from penstock.herder.reports import WorkerReports
@@ -154,6 +154,7 @@ class LocalHerder:
                 log.warning("Last statuses are not stored: %s", error)
         for store in (self._stores.configs, self._stores.statuses, self._stores.offsets):
             store.close()
+        self._loggers.take_back(ROOT)
 
     def _start(self) -> None:
         stores = self._stores
@@ -235,9 +236,7 @@ class LocalHerder:
         self._await(deadline)
         return self._views.names()
 
-    def expanded(
-        self, expansions: Collection[str], deadline: Deadline
-    ) -> dict[str, dict[str, ConnectorStatus | ConnectorInfo]]:
+    def expanded(self, expansions: Collection[str], deadline: Deadline) -> bytes:
         self._await(deadline)
         return self._views.expanded(expansions)
 
@@ -427,6 +426,9 @@ class LocalHerder:
 
     def set_logger(self, name: str, level: str) -> list[str]:
         return self._loggers.set(name, level)
+
+    def take_back_logger(self, name: str) -> list[str]:
+        return self._loggers.take_back(name)
 
     def set_cluster_logger(self, name: str, level: str, deadline: Deadline) -> None:
         self._loggers.check(level)

@@ -99,8 +99,11 @@ class Validation:
 
         Raises:
             NotFoundError: there is no such plugin.
+            PluginError: it is only the base of several, such as InsertField$Key and $Value.
             BadRequestError: not in that version.
         """
+        if self._keys.is_base(name):
+            raise PluginError("Instantiation error")
         info = self._plugins.find(name)
         problem = mismatch(info.name, version, self._keys.versions(info.name))
         if problem:

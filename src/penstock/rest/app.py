@@ -11,7 +11,7 @@ from typing import Any, Final
 from starlette import routing
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 
 from penstock import __version__
@@ -20,13 +20,14 @@ from penstock.herder.herder import Herder
 from penstock.rest import cluster, connectors
 from penstock.rest.errors import on_error, on_http_error
 from penstock.rest.openapi import describe
-from penstock.rest.protocol import HttpOptions, Protocol
+from penstock.rest.protocol import BodyTooLongError, HttpOptions, Protocol, on_long_body
 from penstock.rest.requests import (
     Herding,
     NoSuchPathError,
     UntypedBodyError,
     accepts_json,
     answer,
+    on_disconnect,
     on_no_such_path,
     on_untyped_body,
 )
@@ -105,6 +106,7 @@ ADMIN_ROUTES: Final = (
         "PUT", "/admin/loggers/{logger}", cluster.set_logger, 200, "Names", "Level",
         query=("scope",),
     ),
+    Route("DELETE", "/admin/loggers/{logger}", cluster.take_back_logger, answer="Names"),
 )  # fmt: skip
 
 
@@ -134,6 +136,8 @@ _ERROR_HANDLERS: Final[dict[type[Exception], Any]] = {
     HTTPException: on_http_error,
     UntypedBodyError: on_untyped_body,
     NoSuchPathError: on_no_such_path,
+    BodyTooLongError: on_long_body,
+    ClientDisconnect: on_disconnect,
     PenstockError: on_error,
     Exception: on_error,
 }

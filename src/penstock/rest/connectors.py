@@ -17,8 +17,10 @@ from penstock.rest.requests import (
     empty,
     flag,
     herding,
+    segment,
     task_number,
     whole_number,
+    written,
 )
 from penstock.wire.json import MalformedRequestError, strings
 from penstock.wire.models import ConnectorOffsets, CreateConnector, Message, named_config
@@ -32,12 +34,7 @@ async def list_connectors(request: Request) -> Response:
     if "expand" not in request.query_params:
         return answer(await herd.call(herd.herder.connectors))
     wanted = request.query_params.getlist("expand")
-    found = await herd.call(herd.herder.expanded, wanted)
-    shown = {
-        name: {part: value.to_json() for part, value in parts.items()}
-        for name, parts in found.items()
-    }
-    return answer(shown)
+    return written(await herd.call(herd.herder.expanded, wanted))
 
 
 async def create_connector(request: Request) -> Response:
@@ -209,11 +206,13 @@ async def internal(request: Request) -> Response:
 
 
 def _name(request: Request) -> str:
-    return str(request.path_params["connector"])
+    return segment(request, "connector")
 
 
 def _location(request: Request, name: str) -> str:
-    return f"{request.url.scheme}://{request.url.netloc}/connectors/{quote(name, safe=_PLAIN)}"
+    # A segment of dots alone would lead elsewhere.
+    escaped = name.replace(".", "%2E") if name in (".", "..") else quote(name, safe=_PLAIN)
+    return f"{request.url.scheme}://{request.url.netloc}/connectors/{escaped}"
 
 
 # What Java's UriBuilder leaves as it is in a path segment.

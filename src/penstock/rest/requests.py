@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final, Protocol, TypeVar
@@ -19,6 +20,12 @@ from penstock.wire.json import decode, encode
 
 REQUEST_SECONDS: Final = 90.0
 HEALTH_SECONDS: Final = 10.0
+# More digits are out of every range, and Python refuses to read very many.
+_DIGITS: Final = re.compile(r"\d{1,40}", re.ASCII)
+_SIGNED: Final = re.compile(r"[+-]?\d{1,40}", re.ASCII)
+
+SLASH: Final = "\0"
+"""Stands for a slash inside a segment of a path until the routing is done; no path has its own."""
 
 T = TypeVar("T")
 
@@ -64,7 +71,17 @@ def answer(
     headers: Mapping[str, str] | None = None,
 ) -> Response:
     plain = value if isinstance(value, list | dict) else _plain(value)
-    return Response(encode(plain), status, {**(headers or {}), "content-type": JSON})
+    return written(encode(plain), status, headers)
+
+
+def written(text: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """An answer that is JSON already."""
+    return Response(text, status, {**(headers or {}), "content-type": JSON})
+
+
+def segment(request: Request, name: str) -> str:
+    """A parameter of the path, as it was before it was escaped."""
+    return str(request.path_params[name]).replace(SLASH, "/")
 
 
 def empty(status: int) -> Response:
@@ -90,6 +107,12 @@ async def on_untyped_body(request: Request, error: Exception) -> Response:
     return error_response(415, "HTTP 415 Unsupported Media Type")
 
 
+async def on_disconnect(request: Request, error: Exception) -> Response:
+    """Nobody is there any more to read an answer."""
+    del request, error
+    return Response(None, 400)
+
+
 def flag(request: Request, name: str, *, default: bool) -> bool:
     """A boolean of the query, by Java's rules: whatever is not "true" is false."""
     given = request.query_params.get(name)
@@ -105,16 +128,15 @@ def whole_number(request: Request, name: str, *, default: int, least: int, most:
     given = request.query_params.get(name)
     if not given:
         return default
-    if not (given.isascii() and given.isdigit()) or not least <= int(given) <= most:
+    if not _DIGITS.fullmatch(given) or not least <= int(given) <= most:
         raise BadRequestError(f"{name} must be a whole number from {least} to {most}, not {given}")
     return int(given)
 
 
 def task_number(request: Request) -> int:
     """The task's number in the path; one that is no Java int means there is no such path."""
-    text = str(request.path_params["task"])
-    digits = text.removeprefix("-").removeprefix("+")
-    if not (digits.isascii() and digits.isdigit()) or not -(2**31) <= int(text) < 2**31:
+    text = segment(request, "task")
+    if not _SIGNED.fullmatch(text) or not -(2**31) <= int(text) < 2**31:
         raise NoSuchPathError
     return int(text)
 

@@ -264,6 +264,46 @@ class WorkerSettings(Config):
         "CPU of a start. One that is missing is made in the background, once, after the worker has "
         "been up for a while; `penstock prepare` makes it at once.",
     )
+    penstock_rest_max_body_bytes: int = key(
+        Type.INT,
+        default=10_485_760,
+        importance=_LOW,
+        valid=between(1024, _INT_MAX),
+        doc="How long the body of a request to the REST API may be; a longer one is answered with "
+        "413. Kafka Connect has no limit.",
+    )
+    penstock_rest_max_connections: int = key(
+        Type.INT,
+        default=500,
+        importance=_LOW,
+        valid=at_least(1),
+        doc="How many connections the REST API has at once, of http and of https each; those "
+        "beyond are answered with 503 and closed. Kafka Connect has no limit.",
+    )
+    penstock_rest_idle_timeout_ms: int = key(
+        Type.INT,
+        default=30_000,
+        importance=_LOW,
+        valid=at_least(1),
+        doc="How long a connection to the REST API stays open without a request, or while its "
+        "client does not read the answer.",
+    )
+    penstock_rest_header_timeout_ms: int = key(
+        Type.INT,
+        default=10_000,
+        importance=_LOW,
+        valid=at_least(1),
+        doc="How long the header of a request may take from its first byte on. Then it is answered "
+        "with 408 and the connection closed.",
+    )
+    penstock_rest_body_timeout_ms: int = key(
+        Type.INT,
+        default=30_000,
+        importance=_LOW,
+        valid=at_least(1),
+        doc="How long the whole body of a request may take after its header. Then it is answered "
+        "with 408 and the connection closed.",
+    )
     rest_extension_classes: list[str] = key(
         Type.LIST,
         default=[],

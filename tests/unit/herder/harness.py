@@ -94,17 +94,17 @@ class Bench:
     statuses: FakeStatuses = field(default_factory=FakeStatuses)
     options: HerderOptions = field(default_factory=HerderOptions)
     fatal: list[Exception] = field(default_factory=list)
+    plugins: Plugins = field(default_factory=lambda: Plugins([*BUILT_IN, VAULT]))
 
     def __post_init__(self) -> None:
         reports = self.events = WorkerReports()
         self.worker = ScriptedWorker(reports)
         self.validation = ScriptedValidation()
-        plugins = Plugins([*BUILT_IN, VAULT])
         self.herder = LocalHerder(
             worker=self.worker,
             reports=reports,
             stores=Stores(self.configs, self.statuses, FakeOffsets()),
-            plugins=plugins,
+            plugins=self.plugins,
             validation=self.validation,
             identity=Identity("127.0.0.1:8083"),
             cluster_id=lambda deadline: "cluster-1",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 
 import pytest
@@ -198,3 +199,11 @@ def test_a_cluster_wide_level_is_stored_and_applied() -> None:
         assert bench.herder.logger("penstock.test.cluster").level == "DEBUG"
         with pytest.raises(NotFoundError, match="invalid log level 'loud'"):
             bench.herder.set_cluster_logger("x", "loud", soon())
+
+
+def test_levels_end_with_the_worker() -> None:
+    logger = logging.getLogger("penstock.test.ending")
+    with running() as bench:
+        bench.herder.set_logger("penstock.test.ending", "DEBUG")
+        assert logger.isEnabledFor(logging.DEBUG)
+    assert logger.level == logging.NOTSET

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from penstock.config.providers import Resolver, resolver
-from penstock.errors import BadRequestError, ConfigError, NotFoundError
+from penstock.errors import BadRequestError, ConfigError, NotFoundError, PluginError
 from penstock.herder.validation import Validation
 from penstock.plugins import BUILT_IN, Plugins
 from penstock.settings import Mode, worker_settings
@@ -259,6 +259,8 @@ def test_definitions_of_what_is_not_there() -> None:
         made.definitions("nosuch")
     with pytest.raises(BadRequestError, match=r"version range \[1\.0,1\.0\], available versions"):
         made.definitions("FileStreamSink", "1.0")
+    with pytest.raises(PluginError, match=r"^Instantiation error$"):
+        made.definitions("org.apache.kafka.connect.transforms.InsertField")
     assert made.definitions("FileStreamSink", "4.1.1")
 
 
