@@ -54,6 +54,8 @@ class SinkBatch:
             tell.
         more: transformations gave the records of these ranges several schemas, and another part
             of them follows at once. The ranges are written when the last part is.
+        only_offsets: no record of it is to be written, as the task has said UnfitError to it; a
+            task that keeps offsets stores those of the ranges. Only such a task gets it.
     """
 
     frame: DataFrame
@@ -63,6 +65,7 @@ class SinkBatch:
     topics: frozenset[str] | None = None
     more: bool = False
     opened: Opened | None = None
+    only_offsets: bool = False
 
 
 class SinkTask(ABC):
@@ -136,6 +139,9 @@ class FrameSinkTask(SinkTask):
                 written; if the task keeps offsets, nothing of the parts before it either. With
                 `errors.tolerance=all` the framework writes the others in smaller batches, and
                 passes over the record; the batch after that begins behind it.
+            UnfitError: it takes no record of these schemas. Nothing of this part is written, and
+                the parts before it wait as they did. With `errors.tolerance=all` the framework
+                passes over all of them.
         """
 
     def discard(self, batch: SinkBatch) -> None:

@@ -21,6 +21,7 @@ FAULT_TYPE: Final = "struct<stage:string,class:string,message:string>"
 #: Columns that keep a record as it was before its converters and transforms; of a source's record
 #: key, value and headers, as they are written to its dead letter topic.
 ORIGINAL: Final = {name: f"raw_{name}" for name in ("topic", "key", "value", "headers")}
+TASK_PUT: Final = "TASK_PUT"
 DATA_EXCEPTION: Final = "org.apache.kafka.connect.errors.DataException"
 
 _MARK: Final = "PENSTOCK-FAULT "
@@ -95,6 +96,12 @@ def fault_of(stage: str, plugin: str, message: Column) -> Column:
             F.lit(stage).alias("stage"), F.lit(plugin).alias("class"), message.alias("message")
         ),
     )
+
+
+def failed_put(frame: DataFrame, plugin: str, message: str) -> DataFrame:
+    """The rows with this fault of the sink, except those that have one already."""
+    refused = fault_of(TASK_PUT, plugin, F.lit(message)).cast(FAULT_TYPE)
+    return frame.withColumn("fault", F.coalesce(F.col("fault"), refused))
 
 
 def no_fault() -> Column:

@@ -107,7 +107,9 @@ class JdbcSinkTask(FrameSinkTask):
             return  # It was committed, though nobody could tell us.
         loader = target.loader
         try:
-            rows = list(batches.rows_by_table(self._config, target, batch))
+            rows = list(
+                () if batch.only_offsets else batches.rows_by_table(self._config, target, batch)
+            )
             if self._config.exactly_once and batch.more:
                 self._pending += [
                     batches.stage(self._config, target, loader, each) for each in rows
