@@ -22,6 +22,8 @@ FAULT_TYPE: Final = "struct<stage:string,class:string,message:string>"
 #: key, value and headers, as they are written to its dead letter topic.
 ORIGINAL: Final = {name: f"raw_{name}" for name in ("topic", "key", "value", "headers")}
 TASK_PUT: Final = "TASK_PUT"
+#: Python's words and Java's, for a spool, a spill or a target on a disk that is full for now.
+_DISK_FULL: Final = ("No space left on device", "Disk quota exceeded")
 DATA_EXCEPTION: Final = "org.apache.kafka.connect.errors.DataException"
 
 _MARK: Final = "PENSTOCK-FAULT "
@@ -182,6 +184,8 @@ def translated(error: Exception) -> Exception:
     if isinstance(error, PenstockError):
         return error
     text = str(error)
+    if full := next((words for words in _DISK_FULL if words in text), None):
+        return RetriableError(f"a disk of the worker's machine is full: {full}")
     other = _after(_OTHER, text)
     if other is not None:
         return OtherLayoutError(other["topic"], other["partition"], other["offset"])

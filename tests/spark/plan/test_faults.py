@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from typing import TYPE_CHECKING
 
 import pytest
@@ -82,6 +83,17 @@ def test_kafkas_passing_errors_may_be_repeated(name: str) -> None:
 def test_a_database_that_is_away_may_come_back(line: str) -> None:
     error = translated(RuntimeError(f"Job aborted.\nCaused by: {line}\n\tat a.b.c"))
     assert isinstance(error, RetriableError)
+
+
+@pytest.mark.parametrize(
+    "full",
+    [
+        OSError(errno.ENOSPC, "No space left on device"),
+        Exception("java.io.IOException: No space left on device\n\tat sun.nio.ch.FileDispatcher"),
+    ],
+)
+def test_a_disk_that_is_full_may_get_space(full: Exception) -> None:
+    assert isinstance(translated(full), RetriableError)
 
 
 def test_other_errors_stay_what_they_are() -> None:
