@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Set
+from collections.abc import Collection, Mapping, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
@@ -26,6 +26,16 @@ class SinkContext(Protocol):
     @property
     def stopping(self) -> bool:
         """True once the task is asked to stop; long waits must look at it."""
+        ...
+
+    def topic_ids(self, topics: Collection[str]) -> Mapping[str, str]:
+        """The broker's ids of these topics; one that was deleted and made again has another.
+
+        Topics that are not there, and those of brokers without such ids, are absent.
+
+        Raises:
+            RetriableError: the broker can't be asked now.
+        """
         ...
 
 
@@ -115,9 +125,9 @@ class FrameSinkTask(SinkTask):
     def starting_offsets(self, partitions: Set[TopicPartition]) -> Mapping[TopicPartition, int]:
         """Where to begin in these partitions, for a target that keeps its own offsets.
 
-        Asked when partitions were given to the task, and again after a failure; not on the thread
-        of write(), and maybe while that is at work. Partitions that are absent begin where the
-        group's offsets say.
+        Asked when partitions were given to the task, again after a failure and when their topic
+        was made anew; not on the thread of write(), and maybe while that is at work. Partitions
+        that are absent begin where the group's offsets say.
 
         Raises:
             RetriableError: it is asked again after the back-off.

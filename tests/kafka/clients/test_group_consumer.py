@@ -219,3 +219,17 @@ def test_a_broker_that_goes_away_and_comes_back(tmp_path: Path) -> None:
         assert consumer.committed([partition], soon()) == {partition: 8}
         consumer.close(soon())
         admin.close()
+
+
+def test_topics_that_are_not_there_are_told(
+    topic: str, admin: Admin, unique: Unique, join: Callable[..., GroupConsumer]
+) -> None:
+    absent, consumer = unique("absent"), join()
+    consumer.subscribe([topic, absent], Recorder())
+    consume_until(consumer, lambda: len(consumer.assignment) == 2)
+    assert consumer.waits_for() == f"there is no topic {absent}"
+    admin.create_topic(TopicSpec(absent, 1, 1), soon())
+    assert consumer.waits_for() is None
+    pattern, matching = java_pattern(f"{absent}-.*", "topics.regex"), join()
+    matching.subscribe(pattern, Recorder())
+    assert matching.waits_for() == f"no topic's name matches {pattern.pattern}"
