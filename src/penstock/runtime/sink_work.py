@@ -33,8 +33,6 @@ POLL_SECONDS = 1.0
 #: A batch that takes longer is waited for with polls in between.
 QUICK_SECONDS = 5.0
 REVOKE_SECONDS = 20.0
-#: After losing its partitions a task that gets no record for so long joins its group anew.
-REJOIN_SECONDS = 60.0
 #: How often it is looked whether the topics are there, and are still those that they were.
 TOPICS_SECONDS = 10.0
 
@@ -99,7 +97,6 @@ class SinkWork:
         self._holding = False
         self._leaving: frozenset[TopicPartition] = frozenset()
         self._cancelled = False
-        self._rejoined_by: Deadline | None = None
         self._group = f"penstock-{task}"
         self._jobs = JobThread(f"task-{task}-job")
         self._job: Future[tuple[OffsetRange, ...]] | None = None
@@ -142,7 +139,6 @@ class SinkWork:
 
     def lost(self, partitions: Collection[TopicPartition]) -> None:
         self._forget(partitions)
-        self._rejoined_by = Deadline.after(REJOIN_SECONDS)
 
     def _forget(self, partitions: Collection[TopicPartition]) -> None:
         for partition in partitions:
@@ -178,9 +174,7 @@ class SinkWork:
         if self._begins_elsewhere(consumer):
             return
         if not records:
-            self._rejoin_if_stray()
             return
-        self._rejoined_by = None
         self._job = self._jobs.submit(lambda: self._write(records, ranges))
         self._stay_in_group(consumer)
         self._settle()
@@ -220,20 +214,6 @@ class SinkWork:
         back = {partition: at for partition, at in self._next.items() if partition in here}
         consumer.seek(back, _deadline())
         return True
-
-    def _rejoin_if_stray(self) -> None:
-        """Join anew if nothing came since the group counted us out.
-
-        Seen once after a broker had hung for as long as the session lasts: the library went on
-        polling, but was given nothing any more.
-        """
-        if self._rejoined_by is None or not self._rejoined_by.expired:
-            return
-        self._rejoined_by = None
-        log.warning("Task %s: nothing came since its group lost it; joining anew", self._id)
-        self._live_consumer().close(Deadline.after(REVOKE_SECONDS))
-        self._consumer = self._make_consumer()
-        self._consumer.subscribe(self._subscription, self)
 
     def idle(self) -> None:
         consumer = self._live_consumer()

@@ -414,29 +414,6 @@ def test_leaving_commits_what_a_lost_broker_kept_back(sink: Sink) -> None:
     assert sink.consumer.commits == [{A0: 6}]
 
 
-@pytest.mark.parametrize(("comes_back", "joins"), [(False, 2), (True, 1)])
-def test_a_task_that_its_group_lost_joins_anew_if_nothing_comes(
-    sink: Sink, monkeypatch: pytest.MonkeyPatch, comes_back: bool, joins: int
-) -> None:
-    monkeypatch.setattr(sink_work, "REJOIN_SECONDS", 0.0)
-    subscribed = []
-    monkeypatch.setattr(
-        Consumer, "subscribe", lambda self, topics, events: subscribed.append(topics)
-    )
-    sink.work._make_consumer = lambda: cast("Any", Consumer())
-    sink.work.start()
-    consumer = cast("Any", sink.work._live_consumer())
-    consumer.events = sink.work
-    sink.work.assigned([A0])
-    sink.work.lost([A0])
-    if comes_back:
-        sink.work.assigned([A0])
-        consumer.polls = [[record(5)]]
-        sink.work.step()
-    sink.work.step()
-    assert len(subscribed) == joins
-
-
 def test_a_task_that_was_given_up_neither_writes_nor_commits(sink: Sink) -> None:
     sink.consumer.polls = [[record(0)], [record(1)]]
     sink.consumer.refusals = [RetriableError("the broker is away")]

@@ -174,6 +174,9 @@ class GroupConsumer:
 
     def _on_assign(self, _: Any, partitions: list[Any]) -> None:
         added = [_ours(partition) for partition in partitions]
+        # One that was paused when it left us is still paused for the library, though not for
+        # Java's client, and nobody else would ever resume it.
+        self.resume(added)
         self._assigned |= set(added)
         self._tell(lambda events: events.assigned(added))
 
