@@ -9,6 +9,7 @@ PenstockError
   DeadlineExceededError      a step ran out of time; the text names the step       -> REST 500
   DataError                  this record is wrong; tolerated, or fails the task
     RefusedError             a target refuses one of a batch; found and tolerated, or the same
+      UnfitError             it refuses all of a schema: none need be looked for
   RetriableError             the same call may succeed later
     ServiceAwayError         a server that a plugin needs is away; repeated without end
   PluginError                a plugin broke its contract; fails the task
@@ -72,6 +73,10 @@ class RefusedError(DataError):
     def __init__(self, message: str, row: int | None = None) -> None:
         super().__init__(message)
         self.row = row
+
+
+class UnfitError(RefusedError):
+    """A target takes no record of the batch's schemas, whatever is in it."""
 
 
 class RetriableError(PenstockError):

@@ -40,6 +40,14 @@ def create(
         future.result(patient())
 
 
+def delete(kafka: str, topic: str) -> None:
+    """It is gone when this returns."""
+    admin = AdminClient({"bootstrap.servers": kafka})
+    for future in admin.delete_topics([topic]).values():
+        future.result(patient())
+    eventually(lambda: partitions_of(kafka, topic) == 0)
+
+
 def partitions_of(kafka: str, topic: str) -> int:
     """0 if there is no such topic."""
     found = AdminClient({"bootstrap.servers": kafka}).list_topics(timeout=patient()).topics

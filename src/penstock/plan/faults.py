@@ -21,6 +21,9 @@ FAULT_TYPE: Final = "struct<stage:string,class:string,message:string>"
 #: Columns that keep a record as it was before its converters and transforms; of a source's record
 #: key, value and headers, as they are written to its dead letter topic.
 ORIGINAL: Final = {name: f"raw_{name}" for name in ("topic", "key", "value", "headers")}
+TASK_PUT: Final = "TASK_PUT"
+#: Python's words and Java's, for a spool, a spill or a target on a disk that is full for now.
+_DISK_FULL: Final = ("No space left on device", "Disk quota exceeded")
 DATA_EXCEPTION: Final = "org.apache.kafka.connect.errors.DataException"
 
 _MARK: Final = "PENSTOCK-FAULT "
@@ -88,6 +91,12 @@ def fault_of(stage: str, plugin: str, message: Column) -> Column:
             F.lit(stage).alias("stage"), F.lit(plugin).alias("class"), message.alias("message")
         ),
     )
+
+
+def failed_put(frame: DataFrame, plugin: str, message: str) -> DataFrame:
+    """The rows with this fault of the sink, except those that have one already."""
+    refused = fault_of(TASK_PUT, plugin, F.lit(message)).cast(FAULT_TYPE)
+    return frame.withColumn("fault", F.coalesce(F.col("fault"), refused))
 
 
 def no_fault() -> Column:
@@ -168,6 +177,8 @@ def translated(error: Exception) -> Exception:
     if isinstance(error, PenstockError):
         return error
     text = str(error)
+    if full := next((words for words in _DISK_FULL if words in text), None):
+        return RetriableError(f"a disk of the worker's machine is full: {full}")
     other = _after(_OTHER, text)
     if other is not None:
         return OtherLayoutError(other["topic"], other["partition"], other["offset"])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from penstock.api.converter import Converter, Layout
 from penstock.api.sink import OffsetRange
+from penstock.columns.types import arrow_type
 from penstock.data.record import TopicPartition
 from penstock.errors import DataError
 from penstock.plan.faults import Fault
@@ -216,6 +217,9 @@ def _looked_at(
 def _layout(converter: Converter, data: bytes | None, usual: Layout | None) -> Layout:
     # Null bytes decode to null in every layout: they need no run of their own.
     layout = usual if data is None and usual is not None else converter.layout(data)
-    if not layout.regular:
-        converter.decode_one(data)
+    if layout == usual and layout.regular:
+        return usual
+    schema = layout.schema if layout.regular else converter.decode_one(data).schema
+    if schema is not None:
+        arrow_type(schema)  # It raises for what no column holds.
     return layout

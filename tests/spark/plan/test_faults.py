@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from typing import TYPE_CHECKING
 
 import pytest
@@ -97,6 +98,17 @@ def test_passing_errors_of_kafka_and_spark_may_be_repeated(line: str) -> None:
 def test_no_other_error_is_repeated(line: str) -> None:
     error = RuntimeError(f"Job aborted.\nCaused by: {line}\n\tat a.b.c")
     assert translated(error) is error
+
+
+@pytest.mark.parametrize(
+    "full",
+    [
+        OSError(errno.ENOSPC, "No space left on device"),
+        Exception("java.io.IOException: No space left on device\n\tat sun.nio.ch.FileDispatcher"),
+    ],
+)
+def test_a_disk_that_is_full_may_get_space(full: Exception) -> None:
+    assert isinstance(translated(full), RetriableError)
 
 
 def test_our_errors_stay_what_they_are() -> None:

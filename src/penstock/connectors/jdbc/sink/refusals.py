@@ -23,6 +23,12 @@ _WRONG_ROW: Final = re.compile(
     r"|PSQLException: ERROR: .*(?:violates|too long|out of range|overflow|invalid (?:input|byte))"
 )
 
+# What Spark says of a value that it can't compute with, such as a Timestamp beyond its calendar.
+_WRONG_VALUE: Final = re.compile(
+    r"(?:java\.lang\.Arithmetic|java\.time\.DateTime|Spark(?:Arithmetic|DateTime|NumberFormat))"
+    r"Exception: .*"
+)
+
 
 def translated(
     error: Exception,
@@ -42,7 +48,7 @@ def translated(
     found = refused_record(error, ranges) or _of_driver(error, hide)
     if trim and isinstance(found, DataError):
         text = "the database refused a batch; trim.sensitive.log=true hides its words"
-        return RefusedError(text, found.row) if isinstance(found, RefusedError) else DataError(text)
+        return type(found)(text, found.row) if isinstance(found, RefusedError) else DataError(text)
     return found
 
 
@@ -52,6 +58,8 @@ def _of_driver(error: Exception, hide: Callable[[str], str]) -> Exception:
         return error
     if lost := lost_in_job(text):
         return RetriableError(hide(lost))
+    if wrong := _WRONG_VALUE.search(text):
+        return RefusedError(f"a value of the record can't be written: {hide(wrong.group())}")
     refused = _REFUSED.search(text)
     if refused is None:
         return error
