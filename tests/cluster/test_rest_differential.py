@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from penstock.testing.connect import ConnectProcess, distributed_properties
-from penstock.testing.oracle import JavaConnect
+from penstock.testing.oracle import JavaConnect, quick_java
 from penstock.testing.waiting import eventually, patient
 from penstock.testing.worker import PenstockWorker
 from tests.cluster.rest_cases import Case, Until, cases
@@ -24,12 +24,7 @@ pytestmark = pytest.mark.fresh
 CASES = list(cases())
 #: Room for what a start and the first requests leave behind. log4j holds loggers by weak references
 #: only: one that a request has just made is gone, with its level, if garbage is collected then.
-LATE_COLLECTION = (
-    "-XX:TieredStopAtLevel=1",
-    "-XX:+UseSerialGC",
-    "-Xmn1200m",
-    "-XX:MetaspaceSize=256m",
-)
+LATE_COLLECTION = ("-XX:+UseSerialGC", "-Xmn1200m", "-XX:MetaspaceSize=256m")
 #: Java closes a connection after some of its errors, at times while the next request comes.
 _NO_REUSE = httpx.Limits(max_keepalive_connections=0)
 DOCUMENT = Path(__file__).parents[2] / "docs" / "rest-differences.md"
@@ -120,7 +115,7 @@ def sides(
         folder / "java",
         distributed_properties(kafka, f"java-{run}") | {"scheduled.rebalance.max.delay.ms": "0"},
         heap_mb=1536,
-        java_options=LATE_COLLECTION,
+        java_options=(*quick_java(), *LATE_COLLECTION),
     )
     with java:
         for name, worker in ((f"lines-java-{run}", java), (f"lines-ours-{run}", lone_worker)):

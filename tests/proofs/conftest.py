@@ -13,6 +13,8 @@ from tests.cluster.conftest import (  # noqa: F401
     dropped_plugins,
     lone,
     lone_worker,
+    mortal,
+    mortal_worker,
     shared_worker,
     worker,
 )

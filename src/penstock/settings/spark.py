@@ -38,6 +38,9 @@ DEFAULTS: Final[Mapping[str, str]] = {
         f"org.apache.spark.sql.catalyst.optimizer.{rule}"
         for rule in ("PushDownPredicates", "PushPredicateThroughNonJoin")
     ),
+    # PySpark would note for each column which line of ours made it: three of five calls to the
+    # JVM that a plan takes, for messages about code that no user has written.
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
     # A worker runs for months: keep little history of finished jobs.
     "spark.ui.retainedJobs": "20",
     "spark.ui.retainedStages": "20",
