@@ -18,7 +18,7 @@ def test_a_master_that_can_not_be_reached_is_named_at_once() -> None:
     assert engine.obstacle is None
     with pytest.raises(SparkAwayError, match=f"no Spark master can be reached at .*{master[8:]}"):
         engine.session()
-    assert "start it, or correct spark.master" in (engine.obstacle or "")
+    assert "start it, or correct spark.master" in str(engine.obstacle)
 
 
 def test_one_of_several_masters_is_enough() -> None:
