@@ -27,6 +27,7 @@ class Size:
         idle_seconds: how long connectors without work are watched.
         case_step: which of the cases of a long file run: each, or each third.
         trials: generated trials of each transformation.
+        requests: generated requests of each operation of the REST API.
     """
 
     lines: int
@@ -43,6 +44,7 @@ class Size:
     idle_seconds: float
     case_step: int
     trials: int
+    requests: int
 
 
 THIN = Size(
@@ -60,6 +62,7 @@ THIN = Size(
     idle_seconds=5,
     case_step=3,
     trials=4,
+    requests=8,
 )
 FULL = Size(
     lines=200_000,
@@ -76,4 +79,5 @@ FULL = Size(
     idle_seconds=10,
     case_step=1,
     trials=4,
+    requests=300,
 )

@@ -33,7 +33,10 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One operation. `query` names its parameters, `body` and `answer` what is sent and comes."""
+    """One operation. `query` names its parameters, `body` and `answer` what is sent and comes.
+
+    `others` are answers with another status, that of some parameters or states.
+    """
 
     method: str
     path: str
@@ -42,6 +45,7 @@ class Route:
     answer: str | None = None
     body: str | None = None
     query: tuple[str, ...] = ()
+    others: tuple[tuple[int, str | None], ...] = ()
     hidden: bool = False
 
 
@@ -50,18 +54,24 @@ _P: Final = "/connector-plugins/{plugin}/config"
 
 ROUTES: Final = (
     Route("GET", "/", cluster.root, answer="ServerInfo"),
-    Route("GET", "/health", cluster.health, answer="Health"),
-    Route("GET", "/connectors", connectors.list_connectors, answer="Names", query=("expand",)),
+    Route(
+        "GET", "/health", cluster.health, answer="Health",
+        others=((500, "Health"), (503, "Health")),
+    ),
+    Route("GET", "/connectors", connectors.list_connectors, answer="Connectors", query=("expand",)),
     Route("POST", "/connectors", connectors.create_connector, 201, "ConnectorInfo", "Create"),
     Route("GET", _C, connectors.get_connector, answer="ConnectorInfo"),
     Route("DELETE", _C, connectors.delete_connector, 204),
     Route("GET", f"{_C}/config", connectors.get_config, answer="Config"),
-    Route("PUT", f"{_C}/config", connectors.put_config, 200, "ConnectorInfo", "Config"),
+    Route(
+        "PUT", f"{_C}/config", connectors.put_config, 200, "ConnectorInfo", "Config",
+        others=((201, "ConnectorInfo"),),
+    ),
     Route("PATCH", f"{_C}/config", connectors.patch_config, 200, "ConnectorInfo", "Patch"),
     Route("GET", f"{_C}/status", connectors.get_status, answer="ConnectorStatus"),
     Route(
         "POST", f"{_C}/restart", connectors.restart, 202, "ConnectorStatus",
-        query=("includeTasks", "onlyFailed"),
+        query=("includeTasks", "onlyFailed"), others=((204, None),),
     ),
     Route("PUT", f"{_C}/pause", connectors.pause, 202),
     Route("PUT", f"{_C}/resume", connectors.resume, 202),
@@ -100,7 +110,7 @@ ADMIN_ROUTES: Final = (
     Route("GET", "/admin/loggers/{logger}", cluster.get_logger, answer="LoggerLevel"),
     Route(
         "PUT", "/admin/loggers/{logger}", cluster.set_logger, 200, "Names", "Level",
-        query=("scope",),
+        query=("scope",), others=((204, None),),
     ),
     Route("DELETE", "/admin/loggers/{logger}", cluster.take_back_logger, answer="Names"),
 )  # fmt: skip
@@ -157,7 +167,12 @@ def _add(app: FastAPI, route: Route) -> None:
         response_class=Response,
         include_in_schema=not route.hidden,
         dependencies=[] if plain and route.path == "/health" else [Depends(accepts_json)],
-        openapi_extra=describe(route.path, route.query, route.body, route.answer, route.status),
+        openapi_extra=describe(
+            route.path,
+            route.query,
+            route.body,
+            {route.status: route.answer, **dict(route.others)},
+        ),
     )
 
 
