@@ -383,10 +383,10 @@ UNCOMPARED = (
         "Kafka Connect shows them in clear. (tests/unit/herder/test_requests.py)",
     ),
     (
-        "`null` as the value of one of a connector's own keys is refused (400), as it is for all "
-        "other keys.",
+        "`null` as the value of one of a connector's own keys is an error of that key, as it is "
+        "for all other keys; so is `[hidden]` where nothing is stored.",
         "Kafka Connect stores it, and the connector fails later. "
-        "(tests/unit/herder/test_requests.py)",
+        "(tests/unit/herder/test_same_refusals.py)",
     ),
     (
         "A number of more than 1,000 characters, and half of a surrogate pair (`\\ud800`), in a "

@@ -26,6 +26,7 @@ class Size:
         records: of a batch with bad ones among them.
         backlog: waiting records; from 20,000 on Spark's own reader takes them.
         idle_seconds: how long connectors without work are watched.
+        requests: generated requests of each operation of the REST API.
     """
 
     lines: int
@@ -41,6 +42,7 @@ class Size:
     records: int
     backlog: int
     idle_seconds: float
+    requests: int
 
 
 THIN = Size(
@@ -57,6 +59,7 @@ THIN = Size(
     records=25_000,
     backlog=25_000,
     idle_seconds=5,
+    requests=8,
 )
 FULL = Size(
     lines=200_000,
@@ -72,4 +75,5 @@ FULL = Size(
     records=100_000,
     backlog=60_000,
     idle_seconds=10,
+    requests=300,
 )

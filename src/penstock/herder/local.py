@@ -373,16 +373,10 @@ class LocalHerder:
         restored = self._secrets.restored(config, stored)
         check_request(plugin, restored)
         try:
-            self._secrets.require_class(restored)
-            infos = within(
-                "validating the connector's config",
-                lambda: self._validation.validate(restored),
-                deadline,
-            )
+            return self._writes.findings(restored, deadline).to_json()
         except BadRequestError as error:
             # Connect answers 500 here and 400 to the same mistake when a connector is created.
             raise PluginError(str(error)) from error
-        return infos.to_json()
 
     def preview(
         self,

@@ -68,18 +68,17 @@ class Secrets:
             if name in stored and compare_digest(value.encode(), stored[name].encode())
         ]
 
-    def refuse_masks(self, config: Mapping[str, str | None]) -> None:
-        """A mask that stands for nothing stored must not become the password.
+    def mask_problems(self, config: Mapping[str, str | None]) -> dict[str, str]:
+        """What is wrong with the masks that are left in a restored config, by key.
 
-        Raises:
-            BadRequestError: a secret has the mask for a value.
+        A mask that stands for nothing stored must not become the password.
         """
-        for name in sorted(self._names(config)):
-            if config[name] == HIDDEN:
-                raise BadRequestError(
-                    f"Invalid value {HIDDEN} for configuration {name}: it hides a stored value, "
-                    "but none is stored; send the value itself"
-                )
+        return {
+            name: f"Invalid value {HIDDEN} for configuration {name}: it hides a stored value, "
+            "but none is stored; send the value itself"
+            for name in sorted(self._names(config))
+            if config[name] == HIDDEN
+        }
 
     def require_class(self, config: Mapping[str, str | None]) -> None:
         """Refuse a config without `connector.class`, in Connect's words but without passwords.

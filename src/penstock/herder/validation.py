@@ -216,6 +216,8 @@ class _Check:
 
     def _own_values(self, connector: Connector, own: ConfigDef) -> list[ConfigValue]:
         found = {value.name: value for value in own.validate(self.props)}
+        # Connect stores null for these, and the connector fails later.
+        _add_null_errors({name: self.props[name] for name in found if name in self.props}, found)
         given = {name: text for name, text in self.props.items() if text is not None}
         for name, texts in connector.validate(given).items():
             for text in texts:

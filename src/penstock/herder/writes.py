@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 
 from penstock.clock import Deadline
 from penstock.data.record import TaskId
-from penstock.errors import BadRequestError, ConflictError, NotFoundError
+from penstock.errors import ConfigError, ConflictError, NotFoundError
 from penstock.herder.commands import CommandThread
 from penstock.herder.conductor import Conductor
 from penstock.herder.herder import ConfigMap
@@ -127,14 +127,24 @@ class Writes:
         self._thread.call(step, remove, deadline)
 
     def _checked(self, config: ConfigMap, deadline: Deadline) -> dict[str, str]:
-        self._secrets.require_class(config)
-        self._secrets.refuse_masks(config)
-        within(
-            "validating the connector's config", lambda: self._validation.check(config), deadline
-        )
-        if any(value is None for value in config.values()):
-            raise BadRequestError("Null value can not be supplied as the configuration value.")
+        infos = self.findings(config, deadline)
+        message = infos.message()
+        if message is not None:
+            raise ConfigError(message, infos.errors_by_key())
         return {key: value for key, value in config.items() if value is not None}
+
+    def findings(self, config: ConfigMap, deadline: Deadline) -> ConfigInfos:
+        """All that is wrong with a config whose secrets are restored; nothing else refuses it.
+
+        Raises:
+            BadRequestError: the config names no connector, or none that exists here.
+            ConfigError: a client override has a value of the wrong type.
+        """
+        self._secrets.require_class(config)
+        found = within(
+            "validating the connector's config", lambda: self._validation.validate(config), deadline
+        )
+        return found.with_errors(self._secrets.mask_problems(config))
 
     def _replace(self, name: str, config: Mapping[str, str], deadline: Deadline) -> None:
         same = self._views.stored_config(name) == config

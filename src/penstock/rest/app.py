@@ -37,7 +37,10 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One operation. `query` names its parameters, `body` and `answer` what is sent and comes."""
+    """One operation. `query` names its parameters, `body` and `answer` what is sent and comes.
+
+    `others` are answers with another status, that of some parameters or states.
+    """
 
     method: str
     path: str
@@ -46,6 +49,7 @@ class Route:
     answer: str | None = None
     body: str | None = None
     query: tuple[str, ...] = ()
+    others: tuple[tuple[int, str | None], ...] = ()
     hidden: bool = False
 
 
@@ -54,18 +58,24 @@ _P: Final = "/connector-plugins/{plugin}/config"
 
 ROUTES: Final = (
     Route("GET", "/", cluster.root, answer="ServerInfo"),
-    Route("GET", "/health", cluster.health, answer="Health"),
-    Route("GET", "/connectors", connectors.list_connectors, answer="Names", query=("expand",)),
+    Route(
+        "GET", "/health", cluster.health, answer="Health",
+        others=((500, "Health"), (503, "Health")),
+    ),
+    Route("GET", "/connectors", connectors.list_connectors, answer="Connectors", query=("expand",)),
     Route("POST", "/connectors", connectors.create_connector, 201, "ConnectorInfo", "Create"),
     Route("GET", _C, connectors.get_connector, answer="ConnectorInfo"),
     Route("DELETE", _C, connectors.delete_connector, 204),
     Route("GET", f"{_C}/config", connectors.get_config, answer="Config"),
-    Route("PUT", f"{_C}/config", connectors.put_config, 200, "ConnectorInfo", "Config"),
+    Route(
+        "PUT", f"{_C}/config", connectors.put_config, 200, "ConnectorInfo", "Config",
+        others=((201, "ConnectorInfo"),),
+    ),
     Route("PATCH", f"{_C}/config", connectors.patch_config, 200, "ConnectorInfo", "Patch"),
     Route("GET", f"{_C}/status", connectors.get_status, answer="ConnectorStatus"),
     Route(
         "POST", f"{_C}/restart", connectors.restart, 202, "ConnectorStatus",
-        query=("includeTasks", "onlyFailed"),
+        query=("includeTasks", "onlyFailed"), others=((204, None),),
     ),
     Route("PUT", f"{_C}/pause", connectors.pause, 202),
     Route("PUT", f"{_C}/resume", connectors.resume, 202),
@@ -104,7 +114,7 @@ ADMIN_ROUTES: Final = (
     Route("GET", "/admin/loggers/{logger}", cluster.get_logger, answer="LoggerLevel"),
     Route(
         "PUT", "/admin/loggers/{logger}", cluster.set_logger, 200, "Names", "Level",
-        query=("scope",),
+        query=("scope",), others=((204, None),),
     ),
     Route("DELETE", "/admin/loggers/{logger}", cluster.take_back_logger, answer="Names"),
 )  # fmt: skip
@@ -193,5 +203,10 @@ def _operation(route: Route) -> dict[str, Any]:
         "summary": name.replace("_", " ").title(),
         "description": inspect.getdoc(route.handler),
         "operationId": re.sub(r"\W", "_", f"{name}{route.path}_{route.method.lower()}"),
-        **describe(route.path, route.query, route.body, route.answer, route.status),
+        **describe(
+            route.path,
+            route.query,
+            route.body,
+            {route.status: route.answer, **dict(route.others)},
+        ),
     }

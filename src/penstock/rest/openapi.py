@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
 from typing import Any, Final
 
 Schema = dict[str, Any]
@@ -71,6 +72,9 @@ _PREVIEW_STEP: Final = _object(
     error=_object(stage=TEXT, **{"class": TEXT}, message=TEXT),
 )
 
+_INFO: Final = _object(name=TEXT, config=CONFIG, tasks=_list(_TASK_REF), type=TEXT)
+_STATUS: Final = _object(name=TEXT, connector=_STATE, tasks=_list(_TASK_STATE), type=TEXT)
+
 SCHEMAS: Final[dict[str, Schema]] = {
     "ActiveTopics": _map(_object(topics=_list(TEXT))),
     "BrokenPlugins": _list(_object(name=TEXT, path=TEXT, error=TEXT)),
@@ -81,8 +85,10 @@ SCHEMAS: Final[dict[str, Schema]] = {
         groups=_list(TEXT),
         configs=_list(_object(definition=_DEFINITION, value=_VALUE)),
     ),
-    "ConnectorInfo": _object(name=TEXT, config=CONFIG, tasks=_list(_TASK_REF), type=TEXT),
-    "ConnectorStatus": _object(name=TEXT, connector=_STATE, tasks=_list(_TASK_STATE), type=TEXT),
+    "ConnectorInfo": _INFO,
+    "ConnectorStatus": _STATUS,
+    # A list of names; with `expand` an object, by name.
+    "Connectors": {"anyOf": [_list(TEXT), _map(_object(status=_STATUS, info=_INFO))]},
     "Create": _object(
         name=TEXT,
         config=CONFIG,
@@ -134,7 +140,10 @@ _PARAMETERS: Final[dict[str, Schema]] = {
 
 
 def describe(
-    path: str, query: Sequence[str], body: str | None, answer: str | None, status: int
+    path: str,
+    query: Sequence[str],
+    body: str | None,
+    answers: Mapping[int, str | None],
 ) -> Schema:
     """The part of an operation's description that no signature tells."""
     found: Schema = {
@@ -143,7 +152,11 @@ def describe(
             *(_parameter(name, "query") for name in query),
         ],
         "responses": {
-            str(status): {"description": "Done"} | _content(SCHEMAS.get(answer or "")),
+            **{
+                str(status): {"description": HTTPStatus(status).phrase}
+                | _content(SCHEMAS.get(answer or ""))
+                for status, answer in answers.items()
+            },
             "default": {"description": "Error"} | _content(_ERROR),
         },
     }

@@ -94,12 +94,12 @@ class Bench:
     statuses: FakeStatuses = field(default_factory=FakeStatuses)
     options: HerderOptions = field(default_factory=HerderOptions)
     fatal: list[Exception] = field(default_factory=list)
+    validation: Any = field(default_factory=ScriptedValidation)
     plugins: Plugins = field(default_factory=lambda: Plugins([*BUILT_IN, VAULT]))
 
     def __post_init__(self) -> None:
         reports = self.events = WorkerReports()
         self.worker = ScriptedWorker(reports)
-        self.validation = ScriptedValidation()
         self.herder = LocalHerder(
             worker=self.worker,
             reports=reports,

@@ -210,6 +210,11 @@ def test_openapi_has_every_operation(api: Served) -> None:
         "includeTasks",
         "onlyFailed",
     ]
+    assert list(restart["responses"]) == ["202", "204", "default"]
+    level = operations["put", "/admin/loggers/{logger}"]["responses"]
+    assert "content" not in level["204"]  # with scope=cluster
+    listed = operations["get", "/connectors"]["responses"]["200"]["content"]["application/json"]
+    assert [each["type"] for each in listed["schema"]["anyOf"]] == ["array", "object"]
     assert "requestBody" in operations["put", "/connectors/{connector}/config"]
     assert all(operation["description"] for operation in operations.values())
 
