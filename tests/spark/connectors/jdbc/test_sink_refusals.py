@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.errors import ConfigError, DataError, RefusedError, RetriableError
+from penstock.errors import ConfigError, DataError, RefusedError, RetriableError, UnfitError
 from penstock.plan import faults
 from tests.spark.connectors.jdbc.sinks import USER, Sinks, batch, big, users, with_mysql
 
@@ -66,11 +66,11 @@ def test_records_without_what_they_must_have(sinks: Sinks) -> None:
     assert caught.value.row == 1
 
 
-def test_a_table_that_does_not_fit_is_nobodys_record(sinks: Sinks) -> None:
+def test_a_missing_table_is_nobodys_record_a_missing_column_that_of_all(sinks: Sinks) -> None:
     with pytest.raises(ConfigError):
         sinks.task().write(batch(sinks.spark, users({1: "a"})))
     sinks.execute("CREATE TABLE users (id INTEGER)")
-    with pytest.raises(ConfigError):
+    with pytest.raises(UnfitError):
         sinks.task().write(batch(sinks.spark, users({1: "a"}), USER))
     with pytest.raises(DataError) as caught:
         sinks.query("SELECT nothing FROM users")
