@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from penstock.data.record import KafkaRecord
     from penstock.plan.pipeline import Converters
 
-#: From this many waiting records on, Spark's own Kafka reader is worth its start-up time.
-LARGE_BACKLOG: Final = 20_000
+#: From this many waiting records on, Spark's own Kafka reader is worth its start-up time; fewer
+#: are taken as the consumer returns them, all at once.
+LARGE_BACKLOG: Final = 5_000
 #: Most records of one large batch: seconds of work, so that a stop need not wait long.
 LARGE_BATCH: Final = 2_000_000
 
@@ -60,7 +61,7 @@ def large_ranges(
     ranges: Sequence[OffsetRange], ends: Mapping[TopicPartition, int]
 ) -> tuple[OffsetRange, ...] | None:
     """The ranges of a large batch that begins where these do; None if too little is waiting."""
-    waiting = sum(max(0, ends.get(each.partition, 0) - each.end) for each in ranges)
+    waiting = sum(max(each.end, ends.get(each.partition, 0)) - each.start for each in ranges)
     if waiting < LARGE_BACKLOG:
         return None
     most = max(1, LARGE_BATCH // len(ranges))

@@ -309,7 +309,7 @@ def check(pool: Pool, target: Target, picked: Sequence[int], *, table: bool, man
     assert target.size() == len(values) - len(letters)
 
 
-mixed = given(picked=st.lists(st.integers(0, 1000), min_size=6, max_size=10), many=st.booleans())
+mixed = given(picked=st.lists(st.integers(0, 1000), min_size=5, max_size=7), many=st.booleans())
 few_examples = settings(max_examples=2, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 

@@ -34,7 +34,9 @@ _FIXED: Final[Mapping[str, Any]] = {
     # Java asks again and again for a subscribed topic that is not there yet; so must we.
     "topic.metadata.refresh.interval.ms": 10_000,
 }
-_MAX_POLL_RECORDS: Final = 500
+#: Ten times Kafka's, as ten jobs of Spark cost nearly ten times what one for all of them does.
+#: Nobody waits for so many: consume() takes what was fetched already.
+_MAX_POLL_RECORDS: Final = 5_000
 _METADATA_MAX_AGE_MS: Final = 300_000
 _TOPICS_SECONDS: Final = 10.0
 _RETRY_SECONDS: Final = 0.02

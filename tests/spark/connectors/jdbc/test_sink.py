@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from penstock.data.schema import Field, Schema, SchemaType, struct_schema
-from penstock.errors import ConfigError, DataError
+from penstock.errors import ConfigError, DataError, PenstockError, UnfitError
 from tests.spark.connectors.jdbc.sinks import (
     INT,
     LONG,
@@ -205,17 +205,19 @@ def test_a_column_with_a_default(sinks: Sinks) -> None:
 
 
 @pytest.mark.parametrize(
-    ("keys", "words"),
+    ("keys", "kind", "words"),
     [
-        ({}, "auto.create=true"),
-        ({"table_name_format": "old"}, "auto.evolve=true"),
-        ({"table_name_format": "old", "auto_evolve": "true"}, "neither optional"),
+        ({}, ConfigError, "auto.create=true"),
+        ({"table_name_format": "old"}, UnfitError, "auto.evolve=true"),
+        ({"table_name_format": "old", "auto_evolve": "true"}, UnfitError, "neither optional"),
     ],
 )
-def test_what_may_not_be_made(sinks: Sinks, keys: dict[str, str], words: str) -> None:
+def test_what_may_not_be_made(
+    sinks: Sinks, keys: dict[str, str], kind: type[PenstockError], words: str
+) -> None:
     sinks.execute("CREATE TABLE old (id INTEGER PRIMARY KEY)")
     wanted = struct_schema(Field("id", INT), Field("age", INT))
-    with pytest.raises(ConfigError, match=words):
+    with pytest.raises(kind, match=words):
         sinks.task(**keys).write(batch(sinks.spark, [{"id": 1, "age": 2}], wanted))
     assert sinks.rows("old") == []
 

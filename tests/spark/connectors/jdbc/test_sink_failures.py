@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +15,6 @@ from penstock.connectors.jdbc.sink.refusals import translated
 from penstock.connectors.jdbc.sink.task import AivenSinkTask
 from penstock.data import TopicPartition
 from penstock.errors import ConfigError, DataError, PenstockError, RetriableError
-from penstock.plan import faults
 from penstock.testing.databases import DatabaseServer, MariaDb, PostgreSql
 from tests.spark.connectors.jdbc.sinks import Context, Sinks, batch, big, users
 
@@ -92,23 +90,6 @@ def test_a_server_without_local_infile(spark: SparkSession, tmp_path: Path) -> N
             sinks.task(**keys).write(batch(spark, users({9000: "a", 1: "again"}), start=3002))
         assert sinks.query("SELECT COUNT(*) FROM users") == [(3001,)]
         sinks.close()
-
-
-@pytest.mark.parametrize("sinks", ["mariadb", "postgresql"], indirect=True)
-def test_a_full_disk_costs_nothing_once_there_is_space(
-    sinks: Sinks, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    task = sinks.task(auto_create="true")
-    task.write(batch(sinks.spark, users({1: "a"})))
-    with monkeypatch.context() as patch:
-        patch.setattr(tempfile, "mkdtemp", lambda **_: str(tmp_path))
-        (tmp_path / "part-00000").symlink_to("/dev/full")
-        with pytest.raises(OSError, match="No space left") as caught:
-            task.write(batch(sinks.spark, users({2: "b"}), start=1))
-    # The runtime repeats this without end; see test_faults.py.
-    assert isinstance(faults.translated(caught.value), RetriableError)
-    task.write(batch(sinks.spark, users({2: "b"}), start=1))
-    assert sinks.rows("users", "id") == [(1,), (2,)]
 
 
 def test_aivens_keys(sinks: Sinks) -> None:
