@@ -91,9 +91,14 @@ def _program() -> Path:
             # It appears under its final name only when it is complete.
             scratch = Path(tempfile.mkdtemp(dir=archive.parent, prefix="unpack-"))
             with tarfile.open(archive) as tar:
-                tar.extractall(scratch, filter="data")
+                tar.extractall(scratch, **_careful())
             scratch.rename(home)
     found = sorted(home.rglob("*-runner.jar"))
     if not found:
         raise SetupError(f"{archive} has no runner in it")
     return found[0]
+
+
+def _careful() -> dict[str, Any]:
+    """What keeps an archive from writing elsewhere; Python has it since 3.11.4."""
+    return {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
