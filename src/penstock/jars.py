@@ -89,7 +89,7 @@ def pyspark_jars() -> Path:
     spec = importlib.util.find_spec("pyspark")
     if spec is None or spec.origin is None:
         raise SetupError("the pyspark package is not installed; run: pip install pyspark==4.1.1")
-    return Path(spec.origin).parent / "jars"
+    return Path(spec.origin).parent.resolve() / "jars"
 
 
 def _fetch_missing(groups: list[JarGroup], progress: Progress, environ: Mapping[str, str]) -> None:
