@@ -91,14 +91,11 @@ def _program() -> Path:
             # It appears under its final name only when it is complete.
             scratch = Path(tempfile.mkdtemp(dir=archive.parent, prefix="unpack-"))
             with tarfile.open(archive) as tar:
-                tar.extractall(scratch, **_careful())
+                # Keeps an archive from writing elsewhere; Python knows it since 3.11.4.
+                tar.extraction_filter = getattr(tarfile, "data_filter", None)
+                tar.extractall(scratch)  # noqa: S202 - see above
             scratch.rename(home)
     found = sorted(home.rglob("*-runner.jar"))
     if not found:
         raise SetupError(f"{archive} has no runner in it")
     return found[0]
-
-
-def _careful() -> dict[str, Any]:
-    """What keeps an archive from writing elsewhere; Python has it since 3.11.4."""
-    return {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
