@@ -7,7 +7,7 @@ ARGS   ?=
 
 SHELL         := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev demo test test-quick test-unit test-spark test-kafka test-cluster proofs check parity bench docs format packages
+.PHONY: help setup setup-dev demo test test-quick test-unit test-spark test-kafka test-cluster proofs check parity bench docs dist format packages
 
 help: ## List the targets
 	@$(PYTHON) -c "import re; [print(f'  make {t:<11} {d}') for t, d in re.findall(r'^([a-z-]+)[ :].*?## (.*)$$', open('Makefile').read(), re.M)]"
@@ -54,6 +54,9 @@ parity: $(VENV)/.installed-dev packages ## All cases, and generated records, thr
 
 bench: $(VENV)/.installed-dev ## The benchmark, against the real Kafka Connect where it has a counterpart
 	@$(BIN)/python -m bench $(ARGS)
+
+dist: $(VENV)/.installed-dev ## Build the wheel, into dist
+	@$(BIN)/python -m hatchling build --target wheel
 
 docs: $(VENV)/.installed-dev ## Write the pages that are generated from the configuration declarations
 	@$(BIN)/python -m penstock.docs $(ARGS)

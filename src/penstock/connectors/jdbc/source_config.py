@@ -322,6 +322,11 @@ class SourceConfig(ConnectionConfig):
         return Granularity.CONNECT_LOGICAL
 
     @property
+    def decimal_precision(self) -> bool:
+        """Whether the schema of a Decimal tells the column's precision."""
+        return False
+
+    @property
     def legacy_calendar(self) -> bool:
         """Whether days before 1582-10-15 are counted by Java's old calendar."""
         return True
@@ -526,6 +531,10 @@ class ConfluentSourceConfig(SourceConfig):
     @property
     def granularity(self) -> Granularity:
         return Granularity(self.timestamp_granularity)
+
+    @property
+    def decimal_precision(self) -> bool:
+        return True
 
     @property
     def legacy_calendar(self) -> bool:
