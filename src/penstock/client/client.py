@@ -15,6 +15,7 @@ from penstock.client.answers import Plugin, Validation
 from penstock.client.transport import DEFAULT_URL, Transport
 from penstock.clock import Deadline
 from penstock.errors import BadRequestError, DeadlineExceededError, PenstockError
+from penstock.wire.digests import secret_digest
 from penstock.wire.models import (
     ConnectorInfo,
     ConnectorOffsets,
@@ -153,13 +154,21 @@ class Client:
         """Its config; passwords are hidden by Penstock, not by others."""
         return self._get(_path(name, "config"), answers.mapping)
 
-    def same_secrets(self, values: Mapping[str, Mapping[str, str]]) -> dict[str, list[str]]:
-        """Of values that the server hides: by connector, the keys whose stored value is the given.
+    def same_secrets(self, values: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, bool]]:
+        """Of values that the server hides: by connector and key, whether the stored one is this.
+
+        It gets digests of them. Keys that it hides nothing of, or of which it was asked for too
+        many other values within an hour, are left out.
 
         Raises:
             NotFoundError: the server is not Penstock.
         """
-        body = {name: dict(given) for name, given in values.items()}
+        salt = self._get("/penstock/secrets/salt", lambda found: str(found["salt"]))
+        digests = {
+            name: {key: secret_digest(salt, name, key, value) for key, value in given.items()}
+            for name, given in values.items()
+        }
+        body = {"salt": salt, "digests": digests}
         return self._transport.ask("POST", "/penstock/secrets/compare", answers.mapping, body)
 
     def put_config(self, name: str, config: Mapping[str, str]) -> Created:

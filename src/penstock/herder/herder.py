@@ -47,10 +47,17 @@ class Herder(Protocol):
 
     def connector_config(self, name: str, deadline: Deadline) -> Mapping[str, str]: ...
 
+    def secrets_salt(self) -> str:
+        """For the digests of same_secrets; the same as long as the worker runs."""
+        ...
+
     def same_secrets(
-        self, values: Mapping[str, Mapping[str, str]], deadline: Deadline
-    ) -> dict[str, list[str]]:
-        """Of values that answers hide: by connector, the keys whose stored value is the given."""
+        self, salt: str, digests: Mapping[str, Mapping[str, str]], deadline: Deadline
+    ) -> dict[str, dict[str, bool]]:
+        """Of values that answers hide: by connector and key, whether a digest is the stored one's.
+
+        What was asked for with too many different digests lately is left out.
+        """
         ...
 
     def connector_status(self, name: str, deadline: Deadline) -> ConnectorStatus: ...

@@ -97,7 +97,7 @@ class LocalHerder:
         self._ready, self._stopping = threading.Event(), threading.Event()
         self._loggers = Loggers(clock)
         self._logs = logs or ConnectorLogs()
-        self._secrets = secrets = Secrets(plugins)
+        self._secrets = secrets = Secrets(plugins, clock)
         self._thread = CommandThread(clock)
         self._lanes = Lanes()
         self._views = Views(stores.configs, stores.statuses, plugins, secrets)
@@ -247,12 +247,18 @@ class LocalHerder:
         self._await(deadline)
         return self._views.config(name)
 
+    def secrets_salt(self) -> str:
+        return self._secrets.salt
+
     def same_secrets(
-        self, values: Mapping[str, Mapping[str, str]], deadline: Deadline
-    ) -> dict[str, list[str]]:
+        self, salt: str, digests: Mapping[str, Mapping[str, str]], deadline: Deadline
+    ) -> dict[str, dict[str, bool]]:
         self._await(deadline)
-        stored = {name: self._views.stored_config(name) or {} for name in values}
-        return {name: self._secrets.same(given, stored[name]) for name, given in values.items()}
+        stored = {name: self._views.stored_config(name) or {} for name in digests}
+        return {
+            name: self._secrets.same(name, salt, given, stored[name])
+            for name, given in digests.items()
+        }
 
     def connector_status(self, name: str, deadline: Deadline) -> ConnectorStatus:
         self._await(deadline)
@@ -395,6 +401,7 @@ class LocalHerder:
         restored = self._secrets.restored({"name": "preview", **config}, stored)
         check_request(plugin, restored)
         self._secrets.require_class(restored)
+        self._secrets.refuse_masks(restored, stored)
 
         def look() -> list[dict[str, Any]]:
             self._validation.check(restored)

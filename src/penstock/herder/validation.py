@@ -10,6 +10,7 @@ from penstock.api.connector import Connector, SourceConnector
 from penstock.api.plugin import PluginKind
 from penstock.config import ConfigDef, ConfigKey, ConfigValue
 from penstock.config.providers import Resolver
+from penstock.config.redaction import without_value
 from penstock.config.values import java_text
 from penstock.data.hash_order import hash_order
 from penstock.errors import BadRequestError, ConfigError, NotFoundError, PluginError
@@ -260,7 +261,7 @@ def _unresolved(text: str, config: ConfigMap, props: ConfigMap) -> str:
     for name, after in props.items():
         before = config[name]
         if before is not None and after and after != before:
-            text = text.replace(after, before)
+            text = without_value(text, after, before)
     return text
 
 

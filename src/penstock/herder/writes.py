@@ -83,8 +83,8 @@ class Writes:
         return self._thread.call(_writing(name), store, deadline)
 
     def put(self, name: str, config: ConfigMap, deadline: Deadline) -> Created:
-        sent = self._secrets.restored(config, self._views.stored_config(name))
-        checked = self._checked(sent, deadline)
+        stored = self._views.stored_config(name)
+        checked = self._checked(self._secrets.restored(config, stored), deadline, stored)
 
         def store() -> Created:
             created = self._views.find(name) is None
@@ -96,10 +96,11 @@ class Writes:
     def patch(self, name: str, patch: ConfigMap, deadline: Deadline) -> ConnectorInfo:
         for _ in range(_PATCH_ATTEMPTS):
             old = self._views.entry(name).config or {}
-            new = self._secrets.restored(patched(old, patch), old)
+            # As if its author had read the config and sent it back: secrets stay by the same rule.
+            new = self._secrets.restored(patched(self._secrets.masked(old), patch), old)
             if "name" in new:
                 named_config(name, new)
-            checked = self._checked(new, deadline)
+            checked = self._checked(new, deadline, old)
 
             def store(
                 old: Mapping[str, str] = old, checked: Mapping[str, str] = checked
@@ -126,9 +127,11 @@ class Writes:
         step = f"removing the config for connector {name} from the config topic"
         self._thread.call(step, remove, deadline)
 
-    def _checked(self, config: ConfigMap, deadline: Deadline) -> dict[str, str]:
+    def _checked(
+        self, config: ConfigMap, deadline: Deadline, stored: Mapping[str, str] | None = None
+    ) -> dict[str, str]:
         self._secrets.require_class(config)
-        self._secrets.refuse_masks(config)
+        self._secrets.refuse_masks(config, stored)
         within(
             "validating the connector's config", lambda: self._validation.check(config), deadline
         )

@@ -84,6 +84,7 @@ ROUTES: Final = (
         "GET", f"/penstock{_C}/logs", connectors.get_logs, answer="Logs",
         query=("limit", "after", "since", "level"),
     ),
+    Route("GET", "/penstock/secrets/salt", cluster.secrets_salt, answer="Salt"),
     Route(
         "POST", "/penstock/secrets/compare", cluster.compare_secrets, 200, "SameSecrets", "Secrets"
     ),

@@ -85,10 +85,10 @@ def _patch(client: Client, name: str, changes: Mapping[str, str | None]) -> None
 
 def _put(client: Client, name: str, changes: Mapping[str, str | None]) -> None:
     """The same by reading and writing the whole; not if the server hides a part of it."""
-    from penstock.manager.secrets import is_mask
+    from penstock.manager.secrets import hides
 
     before = client.config(name)
-    hidden = sorted(key for key, value in before.items() if key not in changes and is_mask(value))
+    hidden = sorted(key for key, value in before.items() if key not in changes and hides(value))
     if hidden:
         raise BadRequestError(
             f"the server has no PATCH and hides {', '.join(hidden)}, which must be written back;"
