@@ -74,6 +74,16 @@ class ConfigInfos:
         changed = {name: pair for name, pair in texts.items() if pair[0] != pair[1]}
         return replace(self, configs=[_unresolved(info, changed) for info in self.configs])
 
+    def with_errors(self, errors: Mapping[str, str]) -> ConfigInfos:
+        """The same with errors of some keys, of which some may not be among those checked."""
+        listed = {info.prefix + info.value.name for info in self.configs if info.value is not None}
+        more = [
+            ConfigInfo(None, ConfigValue(name, errors=(text,)))
+            for name, text in errors.items()
+            if name not in listed
+        ]
+        return replace(self, configs=[*(_with_error(info, errors) for info in self.configs), *more])
+
     def errors_by_key(self) -> dict[str, tuple[str, ...]]:
         found: dict[str, tuple[str, ...]] = {}
         for info in self.configs:
@@ -103,6 +113,13 @@ class ConfigInfos:
             "`/connector-plugins/{connectorType}/config/validate`"
         )
         return "\n".join([first, *errors, last])
+
+
+def _with_error(info: ConfigInfo, errors: Mapping[str, str]) -> ConfigInfo:
+    text = None if info.value is None else errors.get(info.prefix + info.value.name)
+    if info.value is None or text is None:
+        return info
+    return replace(info, value=info.value.with_error(text))
 
 
 def _unresolved(

@@ -67,7 +67,8 @@ class Validation:
         except (BadRequestError, ConfigError) as error:
             # Not chained: the cause has what the config providers keep in its text.
             raise type(error)(_unresolved(str(error), config, props)) from None
-        return found.unresolved({name: (config[name], props[name]) for name in config})
+        shown = found.unresolved({name: (config[name], props[name]) for name in config})
+        return shown.with_errors(self._resolver.missing(config))
 
     def _validated(self, props: ConfigMap) -> ConfigInfos:
         info = self._connector(props)
@@ -117,7 +118,10 @@ class Validation:
         return {**own.keys, **framework.keys, **own.keys}
 
     def _resolved(self, config: ConfigMap) -> dict[str, str | None]:
-        texts = {name: text for name, text in config.items() if text is not None}
+        missing = self._resolver.missing(config)
+        texts = {
+            name: text for name, text in config.items() if text is not None and name not in missing
+        }
         return {**config, **self._resolver.resolve(texts)}
 
     def _connector(self, props: ConfigMap) -> PluginInfo:

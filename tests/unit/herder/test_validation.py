@@ -172,6 +172,24 @@ def test_passwords_in_addresses_are_not_shown() -> None:
     assert "hunter2" not in str(caught.value)
 
 
+def test_a_reference_without_a_provider_is_an_error_of_its_key() -> None:
+    settings = worker_settings(WORKERS["distributed"]["properties"], Mode.DISTRIBUTED)
+    made = Validation(PLUGINS, settings, resolver({}, {}))
+    references = {"topic": "${env:T}", "of.nobody": "${file:/f:x}"}
+    config = {"connector.class": "FileStreamSource", "name": "n", **references}
+    assert {
+        name: text.partition(";")[0]
+        for name, [text] in made.validate(config).errors_by_key().items()
+    } == {
+        "topic": "Invalid value ${env:T} for configuration topic: the worker has no config "
+        "provider env",
+        "of.nobody": "Invalid value ${file:/f:x} for configuration of.nobody: the worker has no "
+        "config provider file",
+    }
+    with pytest.raises(ConfigError, match=r"contains the following 2 error"):
+        made.check(config)
+
+
 def test_short_values_of_a_provider_change_no_other_word() -> None:
     settings = worker_settings(WORKERS["distributed"]["properties"], Mode.DISTRIBUTED)
     made = Validation(PLUGINS, settings, resolver(ENVIRONMENT, {"T": "e"}))
