@@ -234,18 +234,22 @@ class LocalHerder:
         return self._views.names()
 
     def expanded(
-        self, expansions: Collection[str], deadline: Deadline
+        self, expansions: Collection[str], deadline: Deadline, *, clear: bool = False
     ) -> dict[str, dict[str, ConnectorStatus | ConnectorInfo]]:
         self._await(deadline)
-        return self._views.expanded(expansions)
+        return self._views.expanded(expansions, clear=clear)
 
-    def connector_info(self, name: str, deadline: Deadline) -> ConnectorInfo:
+    def connector_info(
+        self, name: str, deadline: Deadline, *, clear: bool = False
+    ) -> ConnectorInfo:
         self._await(deadline)
-        return self._views.info(name)
+        return self._views.info(name, clear=clear)
 
-    def connector_config(self, name: str, deadline: Deadline) -> Mapping[str, str]:
+    def connector_config(
+        self, name: str, deadline: Deadline, *, clear: bool = False
+    ) -> Mapping[str, str]:
         self._await(deadline)
-        return self._views.config(name)
+        return self._views.config(name, clear=clear)
 
     def secrets_salt(self) -> str:
         return self._secrets.salt
@@ -264,9 +268,9 @@ class LocalHerder:
         self._await(deadline)
         return self._views.status(name)
 
-    def tasks(self, name: str, deadline: Deadline) -> list[TaskInfo]:
+    def tasks(self, name: str, deadline: Deadline, *, clear: bool = False) -> list[TaskInfo]:
         self._await(deadline)
-        return self._views.tasks(name)
+        return self._views.tasks(name, clear=clear)
 
     def task_status(self, name: str, task: int, deadline: Deadline) -> StateInfo:
         self._await(deadline)
@@ -275,20 +279,29 @@ class LocalHerder:
     # ------------------------------------------------------------------------------------ writes
 
     def create_connector(
-        self, name: str, config: ConfigMap, target: str | None, deadline: Deadline
+        self,
+        name: str,
+        config: ConfigMap,
+        target: str | None,
+        deadline: Deadline,
+        *,
+        clear: bool = False,
+        like: str | None = None,
     ) -> ConnectorInfo:
         self._await(deadline)
-        return self._writes.create(name, config, target, deadline)
+        return self._writes.create(name, config, target, deadline, clear=clear, like=like)
 
-    def put_connector_config(self, name: str, config: ConfigMap, deadline: Deadline) -> Created:
+    def put_connector_config(
+        self, name: str, config: ConfigMap, deadline: Deadline, *, clear: bool = False
+    ) -> Created:
         self._await(deadline)
-        return self._writes.put(name, config, deadline)
+        return self._writes.put(name, config, deadline, clear=clear)
 
     def patch_connector_config(
-        self, name: str, patch: ConfigMap, deadline: Deadline
+        self, name: str, patch: ConfigMap, deadline: Deadline, *, clear: bool = False
     ) -> ConnectorInfo:
         self._await(deadline)
-        return self._writes.patch(name, patch, deadline)
+        return self._writes.patch(name, patch, deadline, clear=clear)
 
     def delete_connector(self, name: str, deadline: Deadline) -> None:
         self._await(deadline)

@@ -25,7 +25,7 @@ UNKNOWN_TYPE = "unknown"
 
 
 class Views:
-    """What the stores know, without passwords."""
+    """What the stores know; secrets are hidden unless `clear`."""
 
     def __init__(
         self, configs: ConfigStore, statuses: StatusStore, plugins: Plugins, secrets: Secrets
@@ -59,11 +59,14 @@ class Views:
         found = self.find(name)
         return None if found is None else found.config
 
-    def config(self, name: str) -> dict[str, str]:
-        return self._secrets.masked(self.entry(name).config or {})
+    def config(self, name: str, *, clear: bool = False) -> dict[str, str]:
+        return self._shown(self.entry(name).config or {}, clear=clear)
+
+    def _shown(self, config: Mapping[str, str], *, clear: bool) -> dict[str, str]:
+        return dict(config) if clear else self._secrets.masked(config)
 
     def expanded(
-        self, expansions: Collection[str]
+        self, expansions: Collection[str], *, clear: bool = False
     ) -> dict[str, dict[str, ConnectorStatus | ConnectorInfo]]:
         """All connectors with what is asked of them; one that has no status yet is left out."""
         found: dict[str, dict[str, ConnectorStatus | ConnectorInfo]] = {}
@@ -76,20 +79,20 @@ class Views:
                 tasks = self._statuses.tasks(name)
                 parts["status"] = self._shown_status(name, entry, status, tasks)
             if "info" in expansions:
-                parts["info"] = self._shown_info(name, entry)
+                parts["info"] = self._shown_info(name, entry, clear=clear)
         return found
 
-    def info(self, name: str) -> ConnectorInfo:
-        return self._shown_info(name, self.entry(name))
+    def info(self, name: str, *, clear: bool = False) -> ConnectorInfo:
+        return self._shown_info(name, self.entry(name), clear=clear)
 
-    def _shown_info(self, name: str, entry: ConnectorEntry) -> ConnectorInfo:
+    def _shown_info(self, name: str, entry: ConnectorEntry, *, clear: bool) -> ConnectorInfo:
         config = entry.config or {}
         tasks = [TaskRef(name, number) for number in range(len(entry.tasks))]
-        return ConnectorInfo(name, self._secrets.masked(config), tasks, self.type_of(config))
+        return ConnectorInfo(name, self._shown(config, clear=clear), tasks, self.type_of(config))
 
-    def tasks(self, name: str) -> list[TaskInfo]:
+    def tasks(self, name: str, *, clear: bool = False) -> list[TaskInfo]:
         return [
-            TaskInfo(TaskRef(name, number), self._secrets.masked(config))
+            TaskInfo(TaskRef(name, number), self._shown(config, clear=clear))
             for number, config in enumerate(self.entry(name).tasks)
         ]
 

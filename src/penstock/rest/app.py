@@ -19,6 +19,7 @@ from penstock.rest.errors import on_error, on_http_error
 from penstock.rest.openapi import describe
 from penstock.rest.protocol import HttpOptions, Protocol
 from penstock.rest.requests import (
+    Clearance,
     Herding,
     NoSuchPathError,
     UntypedBodyError,
@@ -84,6 +85,9 @@ ROUTES: Final = (
         "GET", f"/penstock{_C}/logs", connectors.get_logs, answer="Logs",
         query=("limit", "after", "since", "level"),
     ),
+    Route(
+        "POST", f"/penstock{_C}/copy", connectors.copy_connector, 201, "ConnectorInfo", "Create"
+    ),
     Route("GET", "/penstock/secrets/salt", cluster.secrets_salt, answer="Salt"),
     Route(
         "POST", "/penstock/secrets/compare", cluster.compare_secrets, 200, "SameSecrets", "Secrets"
@@ -109,6 +113,7 @@ def make_app(
     herder: Herder,
     options: HttpOptions = HttpOptions(),  # noqa: B008 - frozen
     routes: Iterable[Route] = (*ROUTES, *ADMIN_ROUTES),
+    clearance: Clearance = Clearance(),  # noqa: B008 - frozen
 ) -> Protocol:
     """The ASGI app that serves these routes."""
     app = FastAPI(
@@ -120,6 +125,7 @@ def make_app(
         redirect_slashes=False,
     )
     app.state.herding = Herding(herder)
+    app.state.clearance = clearance
     app.openapi_version = "3.1.0"
     allowed: dict[str, set[str]] = {}
     for route in routes:
