@@ -14,7 +14,13 @@ from penstock.client import answers
 from penstock.client.answers import Plugin, Validation
 from penstock.client.transport import DEFAULT_URL, Transport
 from penstock.clock import Deadline
-from penstock.errors import BadRequestError, DeadlineExceededError, PenstockError
+from penstock.config.values import HIDDEN
+from penstock.errors import (
+    BadRequestError,
+    DeadlineExceededError,
+    NotFoundError,
+    PenstockError,
+)
 from penstock.wire.digests import secret_digest
 from penstock.wire.models import (
     ConnectorInfo,
@@ -145,6 +151,37 @@ class Client:
         body: dict[str, Any] = {"name": name, "config": dict(config)}
         body |= {} if initial_state is None else {"initial_state": initial_state}
         return self._transport.ask("POST", "/connectors", answers.connector_info, body)
+
+    def copy(
+        self,
+        like: str,
+        name: str,
+        changes: Mapping[str, str | None] | None = None,
+        initial_state: str | None = None,
+    ) -> ConnectorInfo:
+        """A new connector with the config of another one, secrets included.
+
+        Penstock copies by itself, so that a hidden secret need not be known; from another server
+        the config is read and sent back. None among the changes leaves a key out.
+
+        Raises:
+            NotFoundError: there is none to copy.
+            ConflictError: there is one of this name.
+            BadRequestError: the config is not valid, or has secrets for another place.
+        """
+        body: dict[str, Any] = {"name": name, "config": dict(changes or {})}
+        body |= {} if initial_state is None else {"initial_state": initial_state}
+        path = f"/penstock{_path(like, 'copy')}"
+        try:
+            return self._transport.ask("POST", path, answers.connector_info, body)
+        except NotFoundError:
+            # Either the connector is not there, which reading it tells, or the path is not.
+            config: dict[str, str | None] = {**self.config(like), "name": name, **body["config"]}
+        hidden = sorted(key for key, text in config.items() if text == HIDDEN)
+        if hidden:
+            raise BadRequestError(f"the server hides {', '.join(hidden)}: give the values anew")
+        given = {key: text for key, text in config.items() if text is not None}
+        return self.create(name, given, initial_state)
 
     def connector(self, name: str) -> ConnectorInfo:
         """Config, tasks and type."""

@@ -11,7 +11,7 @@ import typer
 from penstock.cli.completion import connector_names
 from penstock.cli.connectors.choice import choose
 from penstock.cli.connectors.results import Results
-from penstock.cli.pairs import pairs
+from penstock.cli.pairs import changes_of
 from penstock.cli.shown import Output, OutputOption
 from penstock.cli.target import Connect, ContextName, Target
 from penstock.errors import BadRequestError, ConfigError, NotFoundError
@@ -62,11 +62,7 @@ def _parted(arguments: Sequence[str]) -> tuple[list[str], dict[str, str | None]]
     at = next((at for at, each in enumerate(others) if "=" in each or each.endswith("-")), None)
     if at is None or "=" in first:
         raise ConfigError("expected NAME... KEY=VALUE..., and KEY- to remove a key")
-    changes: dict[str, str | None] = {}
-    for each in others[at:]:
-        removed = "=" not in each and each.endswith("-") and len(each) > 1
-        changes |= {each[:-1]: None} if removed else pairs([each], first)
-    return [first, *others[:at]], changes
+    return [first, *others[:at]], changes_of(others[at:], first)
 
 
 def _patch(client: Client, name: str, changes: Mapping[str, str | None]) -> None:
