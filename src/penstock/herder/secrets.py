@@ -84,8 +84,9 @@ class Secrets:
             if shown.get(key) == stored.get(key):
                 continue
             right = secret_digest(salt, name, key, stored[key])
-            if self._guesses.allow((name, key), digest):
-                found[key] = compare_digest(right.encode(), digest.encode())
+            # One of another length is none, and would be kept among the wrong ones at its length.
+            if len(digest) == len(right) and self._guesses.allow((name, key), digest):
+                found[key] = compare_digest(right.encode(), digest.encode("utf-8", "replace"))
             if found.get(key):
                 self._guesses.forget((name, key), digest)
         return found
@@ -107,14 +108,15 @@ class Secrets:
         meant = self._unmasked(config, stored or {})
         found: dict[str, str] = {}
         for name, value in sorted(config.items()):
-            if value is None or not (has_mask(value) or (value == HIDDEN and name in secret)):
+            whole = value == HIDDEN and (name in secret or meant[name] != value)
+            if value is None or not (whole or has_mask(value)):
                 continue
-            why = _NONE_STORED
-            if stored is not None and name in stored:
-                changed = ", ".join(self._moved(name, meant, stored))
-                why = f"which stays only where it was meant for, but {changed} has changed; {_SEND}"
-            text = f"Invalid value {value} for configuration {name}: it hides a stored value, {why}"
-            found[name] = text
+            changed = ", ".join(self._moved(name, meant, stored or {}))
+            why = f"which stays only where it was meant for, but {changed} has changed; {_SEND}"
+            found[name] = (
+                f"Invalid value {value} for configuration {name}: it hides a stored value, "
+                f"{why if changed and stored and name in stored else _NONE_STORED}"
+            )
         return found
 
     def _unmasked(self, config: ConfigMap, stored: Mapping[str, str]) -> dict[str, str | None]:

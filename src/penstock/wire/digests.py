@@ -10,4 +10,5 @@ def secret_digest(salt: str, connector: str, key: str, value: str) -> str:
     # Lengths in front, so that no two of these can run into one another.
     parts = (connector, key, value)
     text = "".join(f"{len(part)}:{part}" for part in parts)
-    return hmac.digest(salt.encode(), text.encode("utf-8", "surrogatepass"), "sha256").hex()
+    key_bytes, message = (each.encode("utf-8", "surrogatepass") for each in (salt, text))
+    return hmac.digest(key_bytes, message, "sha256").hex()

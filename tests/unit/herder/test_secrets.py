@@ -152,6 +152,15 @@ def test_a_secret_stays_where_it_was_meant_for(
     assert all(f"but {next(iter(changed))} has changed" in text for text in problems.values())
 
 
+def test_a_mask_of_a_key_that_is_no_secret_any_more_is_refused() -> None:
+    """Another class declares other passwords; the mask must not become the value."""
+    changed = {**SECRETS.masked(GIVEN), "transforms.x.type": "gone.Stamp"}
+    found = SECRETS.restored(changed, GIVEN)
+    assert found["transforms.x.pin"] == "[hidden]"
+    problems = SECRETS.mask_problems(found, GIVEN)
+    assert "transforms.x.type has changed" in problems["transforms.x.pin"]
+
+
 def test_wrong_digests_are_forgotten_after_an_hour() -> None:
     clock = ManualClock()
     secrets = Secrets(Plugins(BUILT_IN), clock)
