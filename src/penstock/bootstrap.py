@@ -32,6 +32,7 @@ from penstock.runtime.clients import ConnectorClients
 from penstock.runtime.warm_up import WarmUp
 from penstock.runtime.worker import LocalWorker
 from penstock.settings import (
+    SECRETS_SHOWN,
     Mode,
     StandaloneSettings,
     plugin_paths,
@@ -161,6 +162,8 @@ class WorkerProcess:
         server.start(Deadline.after(REST_START_SECONDS, self._clock))
         stack.callback(lambda: server.close(Deadline.after(5, self._clock)))
         log.info("REST API on %s", listeners.url)
+        shown = settings.penstock_secrets_shown
+        log.info("%s (penstock.secrets.shown=%s)", SECRETS_SHOWN[shown], shown)
         herder.start()
         self._warm_up(stack, worker, engine)
         self._show_obstacles(stack, worker)

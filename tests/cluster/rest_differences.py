@@ -378,9 +378,30 @@ UNCOMPARED = (
     (
         "Values of password-typed keys come back as `[hidden]`, in configs, task configs and "
         "errors; so do those of keys that no plugin declares and that sound like a secret "
-        "(`transforms.x.api.secret`), in configs and task configs. Sent back so, the stored value "
-        "stays. References such as `${file:…}` are shown.",
-        "Kafka Connect shows them in clear. (tests/unit/herder/test_requests.py)",
+        "(`transforms.x.api.secret`), in configs and task configs, and passwords inside of "
+        "addresses (`jdbc:mysql://me:[hidden]@db`), there and in validations. References such as "
+        "`${file:…}` are shown, also with text around them that can't be a secret: `$${env:X}`, "
+        "`user:${env:X}`, a login module all of whose passwords are references. "
+        "`penstock.secrets.shown` in the worker's properties makes answers as plain as Kafka "
+        "Connect's, for all (`always`) or for requests with a token (`with-token`); clients that "
+        "compare what they read with what they wrote need it (see [operations.md]"
+        "(operations.md#clients-that-compare)).",
+        "Kafka Connect shows them in clear to everybody who may ask. "
+        "(tests/unit/herder/test_requests.py, tests/unit/rest/test_api.py)",
+    ),
+    (
+        "A hidden value that is sent back, or that a `PATCH` leaves out, keeps the stored secret, "
+        "unless the same request changes where that goes (address, user, driver, class, TLS "
+        "settings of the same connector, converter or client): then it is refused (400) until the "
+        "secret itself is sent.",
+        "Else who may write configs could have secrets sent to himself. "
+        "(tests/unit/herder/test_secrets.py)",
+    ),
+    (
+        "A reference to `env`, `file` or `directory` in a config is an error of its key (400) if "
+        "the worker has no config provider of that name.",
+        "Kafka Connect hands the reference itself to the database. "
+        "(tests/unit/herder/test_validation.py)",
     ),
     (
         "`null` as the value of one of a connector's own keys is an error of that key, as it is "
@@ -449,9 +470,15 @@ UNCOMPARED = (
         "For `penstock logs`. (tests/unit/cli/connectors/test_logs.py)",
     ),
     (
-        "`POST /penstock/secrets/compare` answers which of the values of hidden keys are the "
-        "stored ones, by connector.",
+        "`POST /penstock/secrets/compare` answers of digests, made with the salt of "
+        "`GET /penstock/secrets/salt`, whether they are those of hidden values; not of more than "
+        "five wrong ones of a value in an hour.",
         "So that `penstock plan` sees a changed password. (tests/unit/manager/test_applying.py)",
+    ),
+    (
+        "`POST /penstock/connectors/{c}/copy` makes a connector with the config of another one, "
+        "secrets included.",
+        "For `penstock create NEW --like OLD`. (tests/unit/rest/test_api.py)",
     ),
     (
         "A source whose config has one of the keys `errors.deadletterqueue.*` gets all three of "

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from penstock.config import ConfigKey, ConfigValue, Password
+from penstock.config.redaction import without_password, without_passwords, without_value
 from penstock.config.values import java_text, render
 
 Json = dict[str, Any]
@@ -34,14 +35,16 @@ class ConfigInfo:
             "name": self.prefix + found.name,
             "value": self._text(found.value),
             "recommended_values": [self._text(each) for each in found.recommended_values],
-            "errors": list(found.errors),
+            "errors": list(map(without_passwords, found.errors)),
             "visible": found.visible,
         }
 
     def _text(self, value: object) -> str | None:
         if self.key is not None:
-            return render(value, self.key.type)
-        return None if value is None else java_text(value)
+            shown = render(value, self.key.type)
+        else:
+            shown = None if value is None else java_text(value)
+        return None if shown is None else without_password(shown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +57,12 @@ class ConfigInfos:
 
     @property
     def errors(self) -> list[str]:
+        """All of them, without the passwords of addresses."""
         return [
-            text for info in self.configs if info.value is not None for text in info.value.errors
+            without_passwords(text)
+            for info in self.configs
+            if info.value is not None
+            for text in info.value.errors
         ]
 
     def unresolved(self, texts: Mapping[str, tuple[str | None, str | None]]) -> ConfigInfos:
@@ -131,7 +138,7 @@ def _unresolved(
 
 def _hidden(text: str, before: str, after: str) -> str:
     shown = _INVALID.sub(lambda match: f"{match[1]}{before}{match[2]}", text)
-    return shown.replace(after, before) if after else shown
+    return without_value(shown, after, before)
 
 
 def key_json(key: ConfigKey, prefix: str = "") -> Json:

@@ -97,7 +97,7 @@ class LocalHerder:
         self._ready, self._stopping = threading.Event(), threading.Event()
         self._loggers = Loggers(clock)
         self._logs = logs or ConnectorLogs()
-        self._secrets = secrets = Secrets(plugins)
+        self._secrets = secrets = Secrets(plugins, clock)
         self._thread = CommandThread(clock)
         self._lanes = Lanes()
         self._views = Views(stores.configs, stores.statuses, plugins, secrets)
@@ -236,32 +236,44 @@ class LocalHerder:
         self._await(deadline)
         return self._views.names()
 
-    def expanded(self, expansions: Collection[str], deadline: Deadline) -> bytes:
+    def expanded(
+        self, expansions: Collection[str], deadline: Deadline, *, clear: bool = False
+    ) -> bytes:
         self._await(deadline)
-        return self._views.expanded(expansions)
+        return self._views.expanded(expansions, clear=clear)
 
-    def connector_info(self, name: str, deadline: Deadline) -> ConnectorInfo:
+    def connector_info(
+        self, name: str, deadline: Deadline, *, clear: bool = False
+    ) -> ConnectorInfo:
         self._await(deadline)
-        return self._views.info(name)
+        return self._views.info(name, clear=clear)
 
-    def connector_config(self, name: str, deadline: Deadline) -> Mapping[str, str]:
+    def connector_config(
+        self, name: str, deadline: Deadline, *, clear: bool = False
+    ) -> Mapping[str, str]:
         self._await(deadline)
-        return self._views.config(name)
+        return self._views.config(name, clear=clear)
+
+    def secrets_salt(self) -> str:
+        return self._secrets.salt
 
     def same_secrets(
-        self, values: Mapping[str, Mapping[str, str]], deadline: Deadline
-    ) -> dict[str, list[str]]:
+        self, salt: str, digests: Mapping[str, Mapping[str, str]], deadline: Deadline
+    ) -> dict[str, dict[str, bool]]:
         self._await(deadline)
-        stored = {name: self._views.stored_config(name) or {} for name in values}
-        return {name: self._secrets.same(given, stored[name]) for name, given in values.items()}
+        stored = {name: self._views.stored_config(name) or {} for name in digests}
+        return {
+            name: self._secrets.same(name, salt, given, stored[name])
+            for name, given in digests.items()
+        }
 
     def connector_status(self, name: str, deadline: Deadline) -> ConnectorStatus:
         self._await(deadline)
         return self._views.status(name)
 
-    def tasks(self, name: str, deadline: Deadline) -> list[TaskInfo]:
+    def tasks(self, name: str, deadline: Deadline, *, clear: bool = False) -> list[TaskInfo]:
         self._await(deadline)
-        return self._views.tasks(name)
+        return self._views.tasks(name, clear=clear)
 
     def task_status(self, name: str, task: int, deadline: Deadline) -> StateInfo:
         self._await(deadline)
@@ -270,20 +282,29 @@ class LocalHerder:
     # ------------------------------------------------------------------------------------ writes
 
     def create_connector(
-        self, name: str, config: ConfigMap, target: str | None, deadline: Deadline
+        self,
+        name: str,
+        config: ConfigMap,
+        target: str | None,
+        deadline: Deadline,
+        *,
+        clear: bool = False,
+        like: str | None = None,
     ) -> ConnectorInfo:
         self._await(deadline)
-        return self._writes.create(name, config, target, deadline)
+        return self._writes.create(name, config, target, deadline, clear=clear, like=like)
 
-    def put_connector_config(self, name: str, config: ConfigMap, deadline: Deadline) -> Created:
+    def put_connector_config(
+        self, name: str, config: ConfigMap, deadline: Deadline, *, clear: bool = False
+    ) -> Created:
         self._await(deadline)
-        return self._writes.put(name, config, deadline)
+        return self._writes.put(name, config, deadline, clear=clear)
 
     def patch_connector_config(
-        self, name: str, patch: ConfigMap, deadline: Deadline
+        self, name: str, patch: ConfigMap, deadline: Deadline, *, clear: bool = False
     ) -> ConnectorInfo:
         self._await(deadline)
-        return self._writes.patch(name, patch, deadline)
+        return self._writes.patch(name, patch, deadline, clear=clear)
 
     def delete_connector(self, name: str, deadline: Deadline) -> None:
         self._await(deadline)
@@ -373,7 +394,7 @@ class LocalHerder:
         restored = self._secrets.restored(config, stored)
         check_request(plugin, restored)
         try:
-            return self._writes.findings(restored, deadline).to_json()
+            return self._writes.findings(restored, deadline, stored).to_json()
         except BadRequestError as error:
             # Connect answers 500 here and 400 to the same mistake when a connector is created.
             raise PluginError(str(error)) from error
@@ -390,6 +411,8 @@ class LocalHerder:
         restored = self._secrets.restored({"name": "preview", **config}, stored)
         check_request(plugin, restored)
         self._secrets.require_class(restored)
+        for problem in self._secrets.mask_problems(restored, stored).values():
+            raise BadRequestError(problem)
 
         def look() -> list[dict[str, Any]]:
             self._validation.check(restored)

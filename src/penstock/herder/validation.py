@@ -10,6 +10,7 @@ from penstock.api.connector import Connector, SourceConnector
 from penstock.api.plugin import PluginKind
 from penstock.config import ConfigDef, ConfigKey, ConfigValue
 from penstock.config.providers import Resolver
+from penstock.config.redaction import without_value
 from penstock.config.values import java_text
 from penstock.data.hash_order import hash_order
 from penstock.errors import BadRequestError, ConfigError, NotFoundError, PluginError
@@ -66,7 +67,8 @@ class Validation:
         except (BadRequestError, ConfigError) as error:
             # Not chained: the cause has what the config providers keep in its text.
             raise type(error)(_unresolved(str(error), config, props)) from None
-        return found.unresolved({name: (config[name], props[name]) for name in config})
+        shown = found.unresolved({name: (config[name], props[name]) for name in config})
+        return shown.with_errors(self._resolver.missing(config))
 
     def _validated(self, props: ConfigMap) -> ConfigInfos:
         info = self._connector(props)
@@ -119,7 +121,10 @@ class Validation:
         return {**own.keys, **framework.keys, **own.keys}
 
     def _resolved(self, config: ConfigMap) -> dict[str, str | None]:
-        texts = {name: text for name, text in config.items() if text is not None}
+        missing = self._resolver.missing(config)
+        texts = {
+            name: text for name, text in config.items() if text is not None and name not in missing
+        }
         return {**config, **self._resolver.resolve(texts)}
 
     def _connector(self, props: ConfigMap) -> PluginInfo:
@@ -265,7 +270,7 @@ def _unresolved(text: str, config: ConfigMap, props: ConfigMap) -> str:
     for name, after in props.items():
         before = config[name]
         if before is not None and after and after != before:
-            text = text.replace(after, before)
+            text = without_value(text, after, before)
     return text
 
 

@@ -80,7 +80,7 @@ class _Answer:
 
 
 class Views:
-    """What the stores know, without passwords."""
+    """What the stores know; secrets are hidden unless `clear`."""
 
     def __init__(
         self, configs: ConfigStore, statuses: StatusStore, plugins: Plugins, secrets: Secrets
@@ -115,10 +115,13 @@ class Views:
         found = self.find(name)
         return None if found is None else found.config
 
-    def config(self, name: str) -> dict[str, str]:
-        return self._secrets.masked(self.entry(name).config or {})
+    def config(self, name: str, *, clear: bool = False) -> dict[str, str]:
+        return self._shown(self.entry(name).config or {}, clear=clear)
 
-    def expanded(self, expansions: Collection[str]) -> bytes:
+    def _shown(self, config: Mapping[str, str], *, clear: bool) -> dict[str, str]:
+        return dict(config) if clear else self._secrets.masked(config)
+
+    def expanded(self, expansions: Collection[str], *, clear: bool = False) -> bytes:
         """All connectors with what is asked of them; one that has no status yet is left out.
 
         It is JSON: that of each connector is kept until something about it changes, and all of it
@@ -127,12 +130,17 @@ class Views:
         wanted = frozenset(expansions) & {"status", "info"}
         # Read before the states: what changes meanwhile is newer than what is kept.
         moment = _Moment(self._configs.snapshot(), self._statuses.changes, self._plugins.generation)
+        if clear:
+            # Asked for rarely, and not to be kept: it has secrets in it.
+            return self._answer(wanted, moment, None, clear=True).text
         kept = self._written.get(wanted)
         if kept is None or not kept.holds(moment):
             kept = self._written[wanted] = self._answer(wanted, moment, kept)
         return kept.text
 
-    def _answer(self, wanted: frozenset[str], now: _Moment, kept: _Answer | None) -> _Answer:
+    def _answer(
+        self, wanted: frozenset[str], now: _Moment, kept: _Answer | None, *, clear: bool = False
+    ) -> _Answer:
         before = {} if kept is None or kept.moment.plugins != now.plugins else kept.connectors
         written: dict[str, _Written] = {}
         for name, entry in now.configs.connectors.items():
@@ -144,30 +152,32 @@ class Views:
                 continue
             known = before.get(name)
             fresh = known is not None and known.known_type and known.state == state
-            written[name] = known if known and fresh else self._write(name, state, wanted)
+            written[name] = (
+                known if known and fresh else self._write(name, state, wanted, clear=clear)
+            )
         return _Answer(now, written, b"{%b}" % b",".join(each.text for each in written.values()))
 
-    def _write(self, name: str, state: _State, wanted: frozenset[str]) -> _Written:
+    def _write(self, name: str, state: _State, wanted: frozenset[str], *, clear: bool) -> _Written:
         parts: dict[str, object] = {}
         if state.connector is not None:
             shown = self._shown_status(name, state.entry, state.connector, state.tasks)
             parts["status"] = shown.to_json()
         if "info" in wanted:
-            parts["info"] = self._shown_info(name, state.entry).to_json()
+            parts["info"] = self._shown_info(name, state.entry, clear=clear).to_json()
         known_type = self.type_of(state.entry.config or {}) != UNKNOWN_TYPE
         return _Written(state, known_type, encode({name: parts})[1:-1])
 
-    def info(self, name: str) -> ConnectorInfo:
-        return self._shown_info(name, self.entry(name))
+    def info(self, name: str, *, clear: bool = False) -> ConnectorInfo:
+        return self._shown_info(name, self.entry(name), clear=clear)
 
-    def _shown_info(self, name: str, entry: ConnectorEntry) -> ConnectorInfo:
+    def _shown_info(self, name: str, entry: ConnectorEntry, *, clear: bool) -> ConnectorInfo:
         config = entry.config or {}
         tasks = [TaskRef(name, number) for number in range(len(entry.tasks))]
-        return ConnectorInfo(name, self._secrets.masked(config), tasks, self.type_of(config))
+        return ConnectorInfo(name, self._shown(config, clear=clear), tasks, self.type_of(config))
 
-    def tasks(self, name: str) -> list[TaskInfo]:
+    def tasks(self, name: str, *, clear: bool = False) -> list[TaskInfo]:
         return [
-            TaskInfo(TaskRef(name, number), self._secrets.masked(config))
+            TaskInfo(TaskRef(name, number), self._shown(config, clear=clear))
             for number, config in enumerate(self.entry(name).tasks)
         ]
 

@@ -70,36 +70,49 @@ class Writes:
     # -------------------------------------------------------------------------------- configs
 
     def create(
-        self, name: str, config: ConfigMap, target: str | None, deadline: Deadline
+        self,
+        name: str,
+        config: ConfigMap,
+        target: str | None,
+        deadline: Deadline,
+        *,
+        clear: bool = False,
+        like: str | None = None,
     ) -> ConnectorInfo:
-        checked = self._checked(config, deadline)
+        """Store a new connector; with `like`, the config of that one and what is different."""
+        stored = None if like is None else self._views.entry(like).config or {}
+        checked = self._checked(self._changed_from(stored, config), deadline, stored)
 
         def store() -> ConnectorInfo:
             if self._views.find(name) is not None:
                 raise ConflictError(f"Connector {name} already exists")
             self._configs.put_connector(name, checked, deadline, target=target)
-            return self._changed(name)
+            return self._changed(name, clear=clear)
 
         return self._thread.call(_writing(name), store, deadline)
 
-    def put(self, name: str, config: ConfigMap, deadline: Deadline) -> Created:
-        sent = self._secrets.restored(config, self._views.stored_config(name))
-        checked = self._checked(sent, deadline)
+    def put(
+        self, name: str, config: ConfigMap, deadline: Deadline, *, clear: bool = False
+    ) -> Created:
+        stored = self._views.stored_config(name)
+        checked = self._checked(self._secrets.restored(config, stored), deadline, stored)
 
         def store() -> Created:
             created = self._views.find(name) is None
             self._replace(name, checked, deadline)
-            return Created(created, self._changed(name))
+            return Created(created, self._changed(name, clear=clear))
 
         return self._thread.call(_writing(name), store, deadline)
 
-    def patch(self, name: str, patch: ConfigMap, deadline: Deadline) -> ConnectorInfo:
+    def patch(
+        self, name: str, patch: ConfigMap, deadline: Deadline, *, clear: bool = False
+    ) -> ConnectorInfo:
         for _ in range(_PATCH_ATTEMPTS):
             old = self._views.entry(name).config or {}
-            new = self._secrets.restored(patched(old, patch), old)
+            new = self._changed_from(old, patch)
             if "name" in new:
                 named_config(name, new)
-            checked = self._checked(new, deadline)
+            checked = self._checked(new, deadline, old)
 
             def store(
                 old: Mapping[str, str] = old, checked: Mapping[str, str] = checked
@@ -107,7 +120,7 @@ class Writes:
                 if self._views.entry(name).config != old:
                     return None  # somebody else was quicker: patch what is there now
                 self._replace(name, checked, deadline)
-                return self._changed(name)
+                return self._changed(name, clear=clear)
 
             found = self._thread.call(_writing(name), store, deadline)
             if found is not None:
@@ -126,14 +139,26 @@ class Writes:
         step = f"removing the config for connector {name} from the config topic"
         self._thread.call(step, remove, deadline)
 
-    def _checked(self, config: ConfigMap, deadline: Deadline) -> dict[str, str]:
-        infos = self.findings(config, deadline)
+    def _changed_from(
+        self, stored: Mapping[str, str] | None, patch: ConfigMap
+    ) -> dict[str, str | None]:
+        """As if somebody had read the config and sent it back: secrets stay by the same rule."""
+        if stored is None:
+            return dict(patch)
+        return self._secrets.restored(patched(self._secrets.masked(stored), patch), stored)
+
+    def _checked(
+        self, config: ConfigMap, deadline: Deadline, stored: Mapping[str, str] | None = None
+    ) -> dict[str, str]:
+        infos = self.findings(config, deadline, stored)
         message = infos.message()
         if message is not None:
             raise ConfigError(message, infos.errors_by_key())
         return {key: value for key, value in config.items() if value is not None}
 
-    def findings(self, config: ConfigMap, deadline: Deadline) -> ConfigInfos:
+    def findings(
+        self, config: ConfigMap, deadline: Deadline, stored: Mapping[str, str] | None = None
+    ) -> ConfigInfos:
         """All that is wrong with a config whose secrets are restored; nothing else refuses it.
 
         Raises:
@@ -144,7 +169,7 @@ class Writes:
         found = within(
             "validating the connector's config", lambda: self._validation.validate(config), deadline
         )
-        return found.with_errors(self._secrets.mask_problems(config))
+        return found.with_errors(self._secrets.mask_problems(config, stored))
 
     def _replace(self, name: str, config: Mapping[str, str], deadline: Deadline) -> None:
         same = self._views.stored_config(name) == config
@@ -154,9 +179,9 @@ class Writes:
         if same and status is not None and status.state == State.FAILED:
             self._conductor.restart(name, connector=True)
 
-    def _changed(self, name: str) -> ConnectorInfo:
+    def _changed(self, name: str, *, clear: bool) -> ConnectorInfo:
         self._conductor.reconcile_one(name)
-        return self._views.info(name)
+        return self._views.info(name, clear=clear)
 
     # -------------------------------------------------------------------------- target states
 

@@ -22,6 +22,7 @@ from penstock.rest.errors import on_error, on_http_error
 from penstock.rest.openapi import describe
 from penstock.rest.protocol import BodyTooLongError, HttpOptions, Protocol, on_long_body
 from penstock.rest.requests import (
+    Clearance,
     Herding,
     NoSuchPathError,
     UntypedBodyError,
@@ -100,6 +101,10 @@ ROUTES: Final = (
         query=("limit", "after", "since", "level"),
     ),
     Route(
+        "POST", f"/penstock{_C}/copy", connectors.copy_connector, 201, "ConnectorInfo", "Create"
+    ),
+    Route("GET", "/penstock/secrets/salt", cluster.secrets_salt, answer="Salt"),
+    Route(
         "POST", "/penstock/secrets/compare", cluster.compare_secrets, 200, "SameSecrets", "Secrets"
     ),
     Route("GET", _P, cluster.get_plugin_config, answer="Definitions", query=("version",)),
@@ -124,6 +129,7 @@ def make_app(
     herder: Herder,
     options: HttpOptions = HttpOptions(),  # noqa: B008 - frozen
     routes: Iterable[Route] = (*ROUTES, *ADMIN_ROUTES),
+    clearance: Clearance = Clearance(),  # noqa: B008 - frozen
 ) -> Protocol:
     """The ASGI app that serves these routes."""
     routes = tuple(routes)
@@ -139,6 +145,7 @@ def make_app(
     app = Starlette(routes=served, exception_handlers=_ERROR_HANDLERS)
     app.router.redirect_slashes = False
     app.state.herding = Herding(herder)
+    app.state.clearance = clearance
     return Protocol(app, options)
 
 

@@ -66,13 +66,19 @@ async def validate(request: Request) -> Response:
     return answer(await herd.call(herd.herder.validate, segment(request, "plugin"), config))
 
 
+async def secrets_salt(request: Request) -> Response:
+    """What digests of secrets are to be made with."""
+    return answer({"salt": herding(request).herder.secrets_salt()})
+
+
 async def compare_secrets(request: Request) -> Response:
-    """Which of these values are the stored ones; of use where answers hide them."""
+    """Whether these are digests of the stored values; of use where answers hide those."""
     where = "the request"
     sent = mapping(await body_of(request), where)
-    values = {name: _texts(given, f"{where}.{name}") for name, given in sent.items()}
+    asked = mapping(sent.get("digests"), f"{where}.digests")
+    digests = {name: _texts(given, f"{where}.digests.{name}") for name, given in asked.items()}
     herd = herding(request)
-    return answer(await herd.call(herd.herder.same_secrets, values))
+    return answer(await herd.call(herd.herder.same_secrets, str(sent.get("salt")), digests))
 
 
 def _texts(given: Any, where: str) -> dict[str, str]:

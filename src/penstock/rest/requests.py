@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
+from hmac import compare_digest
 from typing import Any, Final, Protocol, TypeVar
 
 from anyio import CapacityLimiter, to_thread
@@ -13,9 +15,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from penstock.clock import Deadline
-from penstock.errors import BadRequestError
+from penstock.errors import BadRequestError, ForbiddenError
 from penstock.herder.herder import Herder
 from penstock.rest.errors import JSON, error_response
+from penstock.settings import SECRETS_HEADER
 from penstock.wire.json import decode, encode
 
 REQUEST_SECONDS: Final = 90.0
@@ -32,6 +35,27 @@ T = TypeVar("T")
 
 class Answer(Protocol):
     def to_json(self) -> dict[str, Any]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Clearance:
+    """Who gets stored secrets in clear: `never`, `always`, or requests `with-token`."""
+
+    shown: str = "never"
+    token: str = field(default="", repr=False)
+
+    def of(self, request: Request) -> bool:
+        """Whether this request does.
+
+        Raises:
+            ForbiddenError: it has another token. Hidden secrets would be a riddle to its sender.
+        """
+        given = request.headers.get(SECRETS_HEADER)
+        if self.shown != "with-token" or given is None:
+            return self.shown == "always"
+        if not compare_digest(given.encode("latin-1"), self.token.encode()):
+            raise ForbiddenError(f"{SECRETS_HEADER} is not the worker's penstock.secrets.token")
+        return True
 
 
 class UntypedBodyError(Exception):
@@ -63,6 +87,13 @@ def herding(request: Request) -> Herding:
     found = request.app.state.herding
     assert isinstance(found, Herding)  # noqa: S101 - set by the app itself
     return found
+
+
+def clear(request: Request) -> bool:
+    """Whether the answer has secrets in clear."""
+    clearance = request.app.state.clearance
+    assert isinstance(clearance, Clearance)  # noqa: S101 - set by the app itself
+    return clearance.of(request)
 
 
 def answer(

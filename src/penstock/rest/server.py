@@ -21,6 +21,7 @@ from penstock.rest.app import ADMIN_ROUTES, ROUTES, make_app
 from penstock.rest.limits import ConnectionLimits, LimitedConnection
 from penstock.rest.listeners import Listener, Listeners
 from penstock.rest.protocol import HeaderRule, HttpOptions, Protocol
+from penstock.rest.requests import Clearance
 from penstock.rest.tls import server_context
 from penstock.settings import WorkerSettings, header_rules
 
@@ -67,7 +68,10 @@ def _servers(
         settings.penstock_rest_max_body_bytes,
     )
     own_admin = listeners.admin is not None
-    main = make_app(herder, options, ROUTES if own_admin else (*ROUTES, *ADMIN_ROUTES))
+    token = settings.penstock_secrets_token
+    clearance = Clearance(settings.penstock_secrets_shown, token.value if token else "")
+    routes = ROUTES if own_admin else (*ROUTES, *ADMIN_ROUTES)
+    main = make_app(herder, options, routes, clearance)
     yield from _by_scheme(main, listeners.main, settings)
     if listeners.admin:
         admin = make_app(herder, options, ADMIN_ROUTES)

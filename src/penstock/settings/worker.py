@@ -10,6 +10,7 @@ from penstock.config import (
     ClassResolver,
     Config,
     Importance,
+    Password,
     Type,
     at_least,
     between,
@@ -20,6 +21,8 @@ from penstock.config import (
 )
 from penstock.settings.clients import CLIENT_KEYS
 from penstock.settings.rules import (
+    SECRETS_HEADER,
+    SECRETS_SHOWN,
     admin_listener_urls,
     http_header_rules,
     known_policy,
@@ -255,6 +258,24 @@ class WorkerSettings(Config):
         valid=between(1024, _INT_MAX),
         doc="How long these lines of one connector may be together. Those of all connectors are "
         "64 MiB at most; the connector that was silent longest then loses its lines.",
+    )
+    penstock_secrets_shown: str = key(
+        Type.STRING,
+        default="never",
+        importance=_LOW,
+        valid=one_of(*SECRETS_SHOWN),
+        doc="Who gets the secrets of stored configs in clear, as everybody does from Kafka "
+        "Connect: nobody, requests that carry the token, or all. Hidden are values of password "
+        "type, those of undeclared keys that sound like a secret, and passwords in addresses. "
+        "Clients that write a config and compare it with what they read, such as Terraform's "
+        "provider, need it.",
+    )
+    penstock_secrets_token: Password | None = key(
+        Type.PASSWORD,
+        default=None,
+        importance=_LOW,
+        doc="For `penstock.secrets.shown=with-token`: what such requests have in their header "
+        f"`{SECRETS_HEADER}`, at least 16 characters.",
     )
     penstock_class_archive: bool = key(
         Type.BOOLEAN,

@@ -60,10 +60,10 @@ def test_passwords_never_come_back_and_survive_the_round_trip() -> None:
         assert bench.herder.connector_config("c", soon()) == hidden
         assert bench.herder.tasks("c", soon())[0].config["connection.password"] == "[hidden]"
 
-        bench.herder.put_connector_config("c", {**hidden, "url": "http://other"}, soon())
+        bench.herder.put_connector_config("c", {**hidden, "topic": "t"}, soon())
         bench.herder.patch_connector_config("c", {"connection.password": "[hidden]"}, soon())
         stored = bench.configs.connectors["c"].config
-        assert stored == {**SECRETS, "url": "http://other"}
+        assert stored == {**SECRETS, "topic": "t"}
         assert bench.validation.seen[-1]["connection.password"] == "hunter2"
 
         bench.herder.patch_connector_config("c", {"connection.password": "new"}, soon())
@@ -72,10 +72,62 @@ def test_passwords_never_come_back_and_survive_the_round_trip() -> None:
         assert stored["connection.password"] == "new"
 
 
+def test_a_stored_password_is_not_sent_to_another_place() -> None:
+    """Who may write configs, but not see passwords, must not get one by moving its connector."""
+    moved = {"url": "http://mine"}
+    with running() as bench:
+        hidden = bench.herder.create_connector("c", SECRETS, None, soon()).config
+        for attempt in (
+            lambda: bench.herder.put_connector_config("c", {**hidden, **moved}, soon()),
+            lambda: bench.herder.patch_connector_config("c", moved, soon()),
+            lambda: bench.herder.preview(VAULT.name, {**hidden, **moved}, [], 1, soon()),
+        ):
+            with pytest.raises(BadRequestError) as caught:
+                attempt()
+            assert str(caught.value) == (
+                "Invalid value [hidden] for configuration connection.password: it hides a stored "
+                "value, which stays only where it was meant for, but url has changed; send the "
+                "value itself"
+            )
+        bench.herder.validate(VAULT.name, {**hidden, **moved}, soon())
+        assert bench.validation.seen[-1]["connection.password"] == "[hidden]"
+        assert bench.configs.connectors["c"].config == SECRETS
+
+        bench.herder.patch_connector_config("c", {**moved, "connection.password": "new"}, soon())
+        stored = bench.configs.connectors["c"].config
+        assert stored == {**SECRETS, **moved, "connection.password": "new"}
+
+
+def test_passwords_in_addresses_never_come_back_and_survive_the_round_trip() -> None:
+    url = "jdbc:x://me:hunter2@db/shop?a=b&password=hunter2"
+    shown = "jdbc:x://me:[hidden]@db/shop?a=b&password=[hidden]"
+    with running() as bench:
+        hidden = bench.herder.create_connector("c", {**SECRETS, "url": url}, None, soon()).config
+        eventually(lambda: bench.herder.tasks("c", soon()))
+        for config in (
+            hidden,
+            bench.herder.connector_config("c", soon()),
+            bench.herder.tasks("c", soon())[0].config,
+            bench.herder.expanded(["info"], soon())["c"]["info"].to_json()["config"],
+        ):
+            assert config["url"] == shown
+        bench.herder.put_connector_config("c", {**hidden, "topic": "t"}, soon())
+        assert bench.configs.connectors["c"].config == {**SECRETS, "url": url, "topic": "t"}
+        for moved in (shown.replace("db", "mine"), shown.replace("a=b", "a=c")):
+            with pytest.raises(BadRequestError, match=r"for configuration url: .*url has changed"):
+                bench.herder.patch_connector_config(
+                    "c", {"url": moved, "connection.password": "x"}, soon()
+                )
+        with pytest.raises(BadRequestError, match=r"configuration url: .*none is stored; send"):
+            bench.herder.create_connector("d", {**SECRETS, "url": shown}, None, soon())
+
+
 def test_a_mask_that_hides_nothing_is_refused() -> None:
     config = {**SECRETS, "connection.password": "[hidden]"}
     with running() as bench:
-        with pytest.raises(ConfigError, match=r"1 error\(s\):\n.*none is stored; send the value"):
+        with pytest.raises(
+            ConfigError, match=r"1 error\(s\):\n.*none is stored; send the value .*--like OLD"
+        ):
             bench.herder.create_connector("c", config, None, soon())
         assert bench.configs.log == []
 
@@ -118,8 +170,8 @@ def test_keys_that_nobody_declares_are_hidden_if_they_sound_secret() -> None:
     with running() as bench:
         assert bench.herder.create_connector("c", UNDECLARED, None, soon()).config == hidden
         assert bench.herder.connector_config("c", soon()) == hidden
-        bench.herder.put_connector_config("c", {**hidden, "url": "http://other"}, soon())
-        assert bench.configs.connectors["c"].config == {**UNDECLARED, "url": "http://other"}
+        bench.herder.put_connector_config("c", {**hidden, "topic": "t"}, soon())
+        assert bench.configs.connectors["c"].config == {**UNDECLARED, "topic": "t"}
 
         changed = {**hidden, "transforms.tokens.api.secret": "new"}
         bench.herder.put_connector_config("c", changed, soon())

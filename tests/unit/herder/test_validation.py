@@ -153,6 +153,52 @@ def test_what_a_provider_keeps_is_checked_but_not_shown() -> None:
     assert "hunter2" not in json.dumps(answer)
 
 
+def test_passwords_in_addresses_are_not_shown() -> None:
+    """Stored values are checked in place of masks: an answer that repeats one would tell it."""
+    config = {
+        "connector.class": "io.confluent.connect.jdbc.JdbcSourceConnector",
+        "name": "n",
+        "connection.url": "http://me:hunter2@db",
+        "mode": "http://me:hunter2@db",
+    }
+    settings = worker_settings(WORKERS["distributed"]["properties"], Mode.DISTRIBUTED)
+    made = Validation(Plugins(BUILT_IN), settings, resolver({}, {}))
+    answer = json.dumps(made.answer("JdbcSourceConnector", config))
+    assert "Invalid value http://me:[hidden]@db for configuration mode" in answer
+    assert "hunter2" not in answer
+    with pytest.raises(ConfigError) as caught:
+        made.check(config)
+    assert "http://me:[hidden]@db" in str(caught.value)
+    assert "hunter2" not in str(caught.value)
+
+
+def test_a_reference_without_a_provider_is_an_error_of_its_key() -> None:
+    settings = worker_settings(WORKERS["distributed"]["properties"], Mode.DISTRIBUTED)
+    made = Validation(PLUGINS, settings, resolver({}, {}))
+    references = {"topic": "${env:T}", "of.nobody": "${file:/f:x}"}
+    config = {"connector.class": "FileStreamSource", "name": "n", **references}
+    assert {
+        name: text.partition(";")[0]
+        for name, [text] in made.validate(config).errors_by_key().items()
+    } == {
+        "topic": "Invalid value ${env:T} for configuration topic: the worker has no config "
+        "provider env",
+        "of.nobody": "Invalid value ${file:/f:x} for configuration of.nobody: the worker has no "
+        "config provider file",
+    }
+    with pytest.raises(ConfigError, match=r"contains the following 2 error"):
+        made.check(config)
+
+
+def test_short_values_of_a_provider_change_no_other_word() -> None:
+    settings = worker_settings(WORKERS["distributed"]["properties"], Mode.DISTRIBUTED)
+    made = Validation(PLUGINS, settings, resolver(ENVIRONMENT, {"T": "e"}))
+    config = {"connector.class": "FileStreamSource", "name": "n", "tasks.max": "${env:T}"}
+    assert made.validate(config).errors_by_key()["tasks.max"][0] == (
+        "Invalid value ${env:T} for configuration tasks.max: Not a number of type INT"
+    )
+
+
 REFUSED = [
     {"tasks.max": "${env:S}"},
     {"connector.class": "${env:S}"},

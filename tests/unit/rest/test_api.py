@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from penstock.testing.waiting import eventually, patient, soon
-from tests.unit.herder.harness import SOURCE, Bench, running
+from tests.unit.herder.harness import SOURCE, VAULT, Bench, running
 from tests.unit.rest.served import Served
 
 
@@ -203,7 +203,7 @@ def test_openapi_has_every_operation(api: Served) -> None:
         for path, methods in document["paths"].items()
         for method, operation in methods.items()
     }
-    assert len(operations) == 33
+    assert len(operations) == 35
     restart = operations["post", "/connectors/{connector}/restart"]
     assert [item["name"] for item in restart["parameters"]] == [
         "connector",
@@ -239,3 +239,102 @@ def test_a_thousand_connectors_are_shown_in_a_second(api: Served) -> None:
         assert api.http.get("/connectors?expand=status&expand=info").content == answer.content
     # A hundred a second at least, with what this client costs.
     assert time.process_time() - start < 1.0
+
+
+# ------------------------------------------------------------------------------- secrets in clear
+
+TOKEN = "a token of the worker"
+PLAIN = {
+    "name": "v",
+    "connector.class": VAULT.name,
+    "url": "jdbc:x://me:hunter2@db",
+    "connection.password": "hunter2",
+    "undeclared.secret": "hunter2",
+}
+
+
+def configs_told(api: Served, headers: dict[str, str]) -> list[dict[str, str]]:
+    """What every request answers that answers a config."""
+    http = api.http
+    created = http.post("/connectors", json={"name": "v", "config": PLAIN}, headers=headers)
+    eventually(lambda: http.get("/connectors/v/tasks").json())
+    expanded = http.get("/connectors?expand=info", headers=headers).json()
+    return [
+        created.json()["config"],
+        http.put("/connectors/v/config", json=PLAIN, headers=headers).json()["config"],
+        http.patch("/connectors/v/config", json={}, headers=headers).json()["config"],
+        http.get("/connectors/v", headers=headers).json()["config"],
+        http.get("/connectors/v/config", headers=headers).json(),
+        expanded["v"]["info"]["config"],
+        {**http.get("/connectors/v/tasks", headers=headers).json()[0]["config"], "name": "v"},
+        {
+            **http.post("/penstock/connectors/v/copy", json={"name": "w"}, headers=headers).json()[
+                "config"
+            ],
+            "name": "v",
+        },
+    ]
+
+
+@pytest.mark.parametrize(
+    ("shown", "sent", "clear"),
+    [
+        ("never", None, False),
+        ("never", TOKEN, False),
+        ("with-token", None, False),
+        ("with-token", TOKEN, True),
+        ("always", None, True),
+    ],
+)
+def test_who_gets_secrets_in_clear(shown: str, sent: str | None, clear: bool) -> None:
+    """Clients that read a config until it is what they wrote never end where it is hidden."""
+    headers = {} if sent is None else {"penstock-secrets-token": sent}
+    with running() as bench:
+        api = Served(bench, penstock_secrets_shown=shown, penstock_secrets_token=TOKEN)
+        told = configs_told(api, headers)
+        api.close()
+    hidden = {
+        **PLAIN,
+        "url": "jdbc:x://me:[hidden]@db",
+        "connection.password": "[hidden]",
+        "undeclared.secret": "[hidden]",
+    }
+    wanted = PLAIN if clear else hidden
+    assert [{key: each.get(key) for key in PLAIN} for each in told] == [wanted] * len(told)
+
+
+def test_another_token_is_refused() -> None:
+    with running() as bench:
+        api = Served(bench, penstock_secrets_shown="with-token", penstock_secrets_token=TOKEN)
+        answer = api.http.get("/connectors?expand=info", headers={"penstock-secrets-token": "x"})
+        api.close()
+    assert answer.status_code == 403
+    assert answer.json()["message"] == (
+        "Penstock-Secrets-Token is not the worker's penstock.secrets.token"
+    )
+
+
+def test_a_copy_has_the_secrets_of_the_original(api: Served) -> None:
+    api.http.post("/connectors", json={"name": "v", "config": {**PLAIN, "topic": "t"}})
+
+    def copy(name: str | None, **config: str | None) -> httpx.Response:
+        body = {"name": name, "config": config, "initial_state": "PAUSED"}
+        return api.http.post("/penstock/connectors/v/copy", json=body)
+
+    answer = copy("w", tasks="2", topic=None)
+    assert answer.status_code == 201
+    assert answer.headers["location"].endswith("/connectors/w")
+    stored = api.bench.configs.connectors["w"]
+    assert stored.config == {**PLAIN, "name": "w", "tasks": "2"}
+    assert stored.target == "PAUSED"
+
+    assert copy("w").status_code == 409
+    assert copy(None).status_code == 400
+    moved = copy("x", url="jdbc:x://mine")
+    assert moved.status_code == 400
+    assert "connection.password: it hides a stored value, which stays only where" in moved.text
+    assert api.http.post("/penstock/connectors/nobody/copy", json={"name": "y"}).json() == {
+        "error_code": 404,
+        "message": "Connector nobody not found",
+    }
+    assert api.http.get("/connectors").json() == ["v", "w"]

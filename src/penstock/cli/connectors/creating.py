@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,10 +11,11 @@ import typer
 from penstock.cli.connectors.first_offsets import create_at, first_offsets
 from penstock.cli.connectors.given import Given, given_connectors
 from penstock.cli.connectors.results import Results
+from penstock.cli.pairs import changes_of
 from penstock.cli.shown import Output, OutputOption
 from penstock.cli.target import Connect, ContextName, Target
 from penstock.cli.waiting import Timeout, Wait, patience
-from penstock.errors import ConflictError
+from penstock.errors import ConfigError, ConflictError
 from penstock.wire.states import Wanted
 
 if TYPE_CHECKING:
@@ -47,6 +48,13 @@ def create(
             help="Where it starts: JSON as of GET /connectors/NAME/offsets. For one that is new.",
         ),
     ] = None,
+    like: Annotated[
+        str | None,
+        typer.Option(
+            metavar="OLD",
+            help="Copy this connector with its secrets; KEY=VALUE and KEY- say what is different.",
+        ),
+    ] = None,
     wait: Wait = False,
     timeout: Timeout = None,
     connect: Connect = None,
@@ -63,10 +71,14 @@ def create(
     penstock create orders-sink.json --replace --wait
     penstock create lines connector.class=FileStreamSource file=/tmp/in.txt topic=lines
     penstock create orders-sink.json --offsets offsets.json
+    penstock create orders-copy --like orders-sink topics=orders-copy
     cat orders-sink.json | penstock create -
     """
     seconds = patience(timeout, wait=wait)
-    connectors = {each.name: each for each in given_connectors(given)}
+    if like is not None and (replace or offsets is not None):
+        raise ConfigError("--like makes a new connector: leave --replace and --offsets out")
+    found = given_connectors(given) if like is None else [Given(given[0], {}, "the command line")]
+    connectors = {each.name: each for each in found}
     first = first_offsets(offsets, connectors, replace=replace)
     results = Results(output, "created or replaced" if replace else "created")
     with Target.of(connect, context).client() as client:
@@ -78,6 +90,9 @@ def create(
         told: dict[str, str] = {}
 
         def make(name: str) -> None:
+            if like is not None:
+                told[name] = _copy(client, like, given, wanted[name])
+                return
             told[name] = _put(client, connectors[name], wanted[name], first, new=name not in known)
 
         made = results.attempt(list(connectors), make)
@@ -92,6 +107,17 @@ def create(
             else:
                 results.ok(name, f"{told[name]}, {goals[name].value}")
     results.finish()
+
+
+def _copy(client: Client, like: str, given: Sequence[str], state: Wanted | None) -> str:
+    """Create NAME KEY=VALUE... from another connector; what was done."""
+    from penstock.manager import MARKER
+
+    name, *settings = given
+    # Nobody manages the copy: no file of the project has it, so --prune would delete it.
+    changes = {MARKER: None, **changes_of(settings, name)}
+    client.copy(like, name, changes, state and state.value.upper())
+    return f"created like {like}"
 
 
 def _states(client: Client) -> dict[str, Wanted]:
