@@ -83,13 +83,13 @@ def test_a_stored_password_is_not_sent_to_another_place() -> None:
             lambda: bench.herder.patch_connector_config("c", moved, soon()),
             lambda: bench.herder.preview(VAULT.name, {**hidden, **moved}, [], 1, soon()),
         ):
-            with pytest.raises(BadRequestError) as caught:
+            with pytest.raises((BadRequestError, ConfigError)) as caught:
                 attempt()
-            assert str(caught.value) == (
+            assert (
                 "Invalid value [hidden] for configuration connection.password: it hides a stored "
                 "value, which stays only where it was meant for, but url has changed; send the "
                 "value itself"
-            )
+            ) in str(caught.value)
         bench.herder.validate(VAULT.name, {**hidden, **moved}, soon())
         assert bench.validation.seen[-1]["connection.password"] == "[hidden]"
         assert bench.configs.connectors["c"].config == SECRETS
@@ -115,7 +115,7 @@ def test_passwords_in_addresses_never_come_back_and_survive_the_round_trip() -> 
         bench.herder.put_connector_config("c", {**hidden, "topic": "t"}, soon())
         assert bench.configs.connectors["c"].config == {**SECRETS, "url": url, "topic": "t"}
         for moved in (shown.replace("db", "mine"), shown.replace("a=b", "a=c")):
-            with pytest.raises(BadRequestError, match=r"for configuration url: .*url has changed"):
+            with pytest.raises(ConfigError, match=r"for configuration url: .*url has changed"):
                 bench.herder.patch_connector_config(
                     "c", {"url": moved, "connection.password": "x"}, soon()
                 )

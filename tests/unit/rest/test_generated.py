@@ -37,7 +37,7 @@ CONNECTS_OWN: Final = re.compile(
     "Illegal null or empty Level name"
 )
 CHECKS: Final = (content_type_conformance, response_schema_conformance, status_code_conformance)
-OPERATIONS: Final = 33
+OPERATIONS: Final = 35
 
 
 @pytest.fixture(scope="module")
