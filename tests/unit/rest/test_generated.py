@@ -30,11 +30,13 @@ from tests.shared.sizes import Size
 from tests.unit.herder.harness import SETTINGS, VAULT, Bench, running
 from tests.unit.rest.served import Served
 
-#: What Kafka Connect answers with 500, whose fault it may be.
+#: What Kafka Connect answers with 500, though the request is at fault: bodies that are no JSON or
+#: not of the right shape, configs without a connector or with an unknown one, an empty level.
 CONNECTS_OWN: Final = re.compile(
     "The request body is not valid JSON|the request|config|name is |initial_state is |offsets|"
     "records must|limit must|Failed to find any class|Connector config .* no connector type|"
-    "Illegal null or empty Level name"
+    "Illegal null or empty Level name",
+    re.DOTALL,
 )
 CHECKS: Final = (content_type_conformance, response_schema_conformance, status_code_conformance)
 OPERATIONS: Final = 35
