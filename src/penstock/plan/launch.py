@@ -48,7 +48,7 @@ _NEED_FEW_JARS_IF_OFF: Final = ("spark.ui.enabled", "spark.ui.showConsoleProgres
 _NEEDLESS: Final = (
     # Machine learning. Its extension of each session alone takes three seconds of CPU.
     *("spark-mllib", "spark-graphx", "breeze", "spire", "algebra", "cats-kernel", "arpack"),
-    *("blas", "lapack", "JTransforms", "JLargeArrays", "commons-math3", "scala-parallel-coll"),
+    *("blas", "lapack", "JTransforms", "JLargeArrays", "scala-parallel-coll"),
     # Hive and its metastore.
     *("hive-", "spark-hive", "datanucleus", "derby", "HikariCP", "javax.jdo", "jdo-api", "jta-"),
     *("libfb303", "libthrift", "ST4", "antlr-runtime", "commons-dbcp", "commons-pool-1"),
