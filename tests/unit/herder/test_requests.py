@@ -119,7 +119,7 @@ def test_passwords_in_addresses_never_come_back_and_survive_the_round_trip() -> 
                 bench.herder.patch_connector_config(
                     "c", {"url": moved, "connection.password": "x"}, soon()
                 )
-        with pytest.raises(BadRequestError, match=r"configuration url: .*none is stored; send"):
+        with pytest.raises(ConfigError, match=r"configuration url: .*none is stored; send"):
             bench.herder.create_connector("d", {**SECRETS, "url": shown}, None, soon())
 
 
