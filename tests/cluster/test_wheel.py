@@ -15,7 +15,7 @@ from penstock.ports import free_port
 from penstock.process import Child
 from penstock.testing.rest import ConnectRest
 from penstock.testing.waiting import patient
-from penstock.testing.worker import QUICK_JAVA
+from penstock.testing.worker import QUICK_SPARK
 
 ROOT = Path(__file__).parents[2]
 #: Nothing that leads back to this tree.
@@ -62,7 +62,7 @@ def test_the_wheel_runs_a_worker(programs: Path, tmp_path: Path) -> None:
         *(str(programs / "penstock"), "up", "--data-dir", str(tmp_path / "data")),
         *("--port", str(port), "--kafka-port", str(free_port())),
         *("-p", "spark.master=local[1]", "-p", "spark.driver.memory=768m"),
-        *("-p", f"spark.driver.extraJavaOptions={QUICK_JAVA}"),
+        *(part for name, value in QUICK_SPARK.items() for part in ("-p", f"{name}={value}")),
     ]
     with Child("penstock up", command, log=tmp_path / "up.log", env=ENVIRONMENT) as up:
         url = f"http://127.0.0.1:{port}"
