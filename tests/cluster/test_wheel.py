@@ -61,7 +61,7 @@ def test_the_wheel_runs_a_worker(programs: Path, tmp_path: Path) -> None:
     command = [
         *(str(programs / "penstock"), "up", "--data-dir", str(tmp_path / "data")),
         *("--port", str(port), "--kafka-port", str(free_port())),
-        *("-p", "spark.master=local[1]", "-p", "spark.driver.memory=768m"),
+        *("-p", "spark.driver.memory=768m"),
         *(part for name, value in QUICK_SPARK.items() for part in ("-p", f"{name}={value}")),
     ]
     with Child("penstock up", command, log=tmp_path / "up.log", env=ENVIRONMENT) as up:
