@@ -257,8 +257,10 @@ def set_up_logging() -> None:
         logging.getLogger(name).setLevel(logging.WARNING)
     # A worker that ends says why by itself; traces of requests that it leaves open hide that.
     logging.getLogger("uvicorn.error").addFilter(_is_no_cancelled_request)
-    # A JVM that dies is told once, by us; py4j tells it with a trace for each call.
+    # A JVM that dies is told once, by us; py4j tells it with a trace for each call, under its own
+    # name or none.
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
+    logging.getLogger().addFilter(lambda record: "py4j" not in record.pathname)
 
 
 def _is_no_cancelled_request(record: logging.LogRecord) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 import time
 from collections import defaultdict
 from pathlib import Path
@@ -41,8 +43,9 @@ class Owner:
     """The only process, or the one of xdist that runs no tests: it starts and stops servers."""
 
     def __init__(self, config: pytest.Config) -> None:
+        self._directory = _directory()
         self._is_alone = config.getoption("dist", "no") == "no"
-        self._servers = SharedServers(_directory(config))
+        self._servers = SharedServers(self._directory)
         self._desk = None if self._is_alone else Desk(self._servers)
         self._watch = ProcessWatch()
         self._costs = LevelCosts(lambda: sum(self._servers.cpu_seconds().values()))
@@ -84,6 +87,7 @@ class Owner:
         if self._is_alone:
             self._costs.charge()
         self._servers.stop()
+        shutil.rmtree(self._directory, ignore_errors=True)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if self._proved:
@@ -99,6 +103,6 @@ class Owner:
             terminalreporter.write_line(line)
 
 
-def _directory(config: pytest.Config) -> Path:
-    factory: pytest.TempPathFactory = config._tmp_path_factory  # type: ignore[attr-defined]
-    return factory.getbasetemp() / "shared"
+def _directory() -> Path:
+    """Not among pytest's: each new run closes those to other users, and PostgreSQL runs as one."""
+    return Path(tempfile.mkdtemp(prefix="penstock-tests-"))
