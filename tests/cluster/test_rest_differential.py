@@ -26,6 +26,7 @@ CASES = list(cases())
 #: only: one that a request has just made is gone, with its level, if garbage is collected then.
 LATE_COLLECTION = ("-XX:+UseSerialGC", "-Xmn1200m", "-XX:MetaspaceSize=256m")
 #: Java closes a connection after some of its errors, at times while the next request comes.
+_MEMBERS = "stop the members of the group first"
 _NO_REUSE = httpx.Limits(max_keepalive_connections=0)
 DOCUMENT = Path(__file__).parents[2] / "docs" / "rest-differences.md"
 
@@ -53,7 +54,7 @@ class Side:
         )
         if "content-type" not in case.headers:
             request.headers.pop("content-type", None)
-        self.answers.append(self.neutral(self.http.send(request)))
+        self.answers.append(self.neutral(self._sent(request)))
 
     def wait(self, until: Until) -> None:
         path = f"/connectors/{until.connector}"
@@ -83,6 +84,12 @@ class Side:
         for mark, own in self.own.items():
             text = text.replace(mark, own)
         return text
+
+    def _sent(self, request: httpx.Request) -> httpx.Response:
+        """The answer once a stopped sink's member has left its group, which takes a moment."""
+        return eventually(
+            lambda: self.http.send(request), lambda got: _MEMBERS not in got.text, seconds=30
+        )
 
     def neutral(self, response: httpx.Response) -> Answer:
         address = self.worker.url.removeprefix("http://")
