@@ -7,7 +7,7 @@ ARGS   ?=
 
 SHELL         := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev demo test test-unit test-spark test-kafka test-cluster check parity bench docs format packages
+.PHONY: help setup setup-dev demo test test-quick test-unit test-spark test-kafka test-cluster proofs check parity bench docs dist format packages
 
 help: ## List the targets
 	@$(PYTHON) -c "import re; [print(f'  make {t:<11} {d}') for t, d in re.findall(r'^([a-z-]+)[ :].*?## (.*)$$', open('Makefile').read(), re.M)]"
@@ -19,14 +19,24 @@ setup-dev: $(VENV)/.installed-dev ## The same with the tools for tests and check
 demo: $(VENV)/.installed ## Kafka, a worker and a pipeline, live (ARGS=--exit: end after 10,000 records)
 	@$(BIN)/penstock demo $(ARGS)
 
-# Most tests wait for servers, so two processes take little more than half the time of one. Each has
-# servers of its own. With the files that have the most tests first, as is xdist's rule, one process
-# would be left alone with slow ones in the end.
+# Most tests wait for servers, which all processes share: docs/testing.md tells how they are spread.
+# The order is that of tests/conftest.py, not xdist's: what takes longest comes first.
+TOGETHER := --dist loadgroup --no-loadscope-reorder
+
+# Every process of a run would compile the same modules again if none of them kept what it compiled.
+test test-quick test-unit test-spark test-kafka test-cluster proofs parity: export PYTHONDONTWRITEBYTECODE :=
+
 test: $(VENV)/.installed-dev packages ## The whole test suite (ARGS="tests/unit -k name" for a part)
-	@$(BIN)/python -m pytest $(or $(ARGS),-n 2 --dist loadfile --no-loadscope-reorder)
+	@$(BIN)/python -m pytest $(or $(ARGS),-n 4 $(TOGETHER))
+
+test-quick: $(VENV)/.installed-dev packages ## Unit tests, and one thin path through everything
+	@$(BIN)/python -m pytest tests/unit tests/cluster/test_thin_path.py -n 3 $(TOGETHER) $(ARGS)
 
 test-unit test-spark test-kafka test-cluster: test-%: $(VENV)/.installed-dev packages ## One level of the tests
 	@$(BIN)/python -m pytest tests/$* $(ARGS)
+
+proofs: $(VENV)/.installed-dev packages ## What takes long because it proves something: kills, outages and large data at full size
+	@$(BIN)/python -m pytest $(or $(ARGS),tests/proofs -n 2 $(TOGETHER))
 
 check: $(VENV)/.installed-dev ## Lint, types and import contracts
 	$(BIN)/ruff check .
@@ -39,17 +49,22 @@ format: $(VENV)/.installed-dev ## Format the code and fix what can be fixed
 	$(BIN)/ruff format .
 
 parity: $(VENV)/.installed-dev packages ## All cases, and generated records, through Kafka's transformations and ours (ARGS="--cases 20000 --seed 1 --only Cast")
-	@PENSTOCK_ALL_CASES=1 $(BIN)/python -m pytest -q tests/spark/transforms/test_parity.py
+	@$(BIN)/python -m pytest -q tests/proofs/test_transforms.py -k cases
 	@$(BIN)/python -m tests.spark.transforms.generated.parity $(ARGS)
 
 bench: $(VENV)/.installed-dev ## The benchmark, against the real Kafka Connect where it has a counterpart
 	@$(BIN)/python -m bench $(ARGS)
 
+dist: $(VENV)/.installed-dev ## Build the wheel, into dist
+	@$(BIN)/python -m hatchling build --target wheel
+
 docs: $(VENV)/.installed-dev ## Write the pages that are generated from the configuration declarations
 	@$(BIN)/python -m penstock.docs $(ARGS)
 
+# Tests start dozens of JVMs: the archives of their classes, made once, save minutes.
 packages:
 	@$(BIN)/python tests/packages.py
+	@$(BIN)/penstock prepare || echo "Starts of Java will be slower"
 
 # An install is repeated only when what it installs has changed.
 $(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python

@@ -16,7 +16,8 @@ from penstock.testing.databases import DatabaseServer, FreshDatabase, MariaDb, P
 from penstock.testing.oracle import JavaConnect
 from penstock.testing.registry import SchemaRegistry
 from penstock.testing.waiting import patient
-from penstock.testing.worker import QUICK_JAVA
+from penstock.testing.worker import QUICK_SPARK
+from tests.secured_broker import Secured, secured_broker
 from tests.shared.costs import LEVELS, level_of
 from tests.shared.run import Helper, Owner
 from tests.shared.servers import bootstrap_servers
@@ -31,7 +32,7 @@ settings.load_profile("steady")
 
 _RUN: Final = pytest.StashKey[Helper | Owner]()
 #: Tests that use one of these run one after another, in one process.
-_ONE_AT_A_TIME: Final = ("spark", "lone_worker", "oracle_connect")
+_ONE_AT_A_TIME: Final = ("spark", "lone_worker", "mortal_worker", "oracle_connect", "secured")
 #: A proof takes as long as it takes.
 _PROOF_FACTOR: Final = 10
 
@@ -168,10 +169,17 @@ def oracle_connect(server: Callable[[str], Server]) -> JavaConnect:
 
 
 @pytest.fixture(scope="session")
+def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
+    """A broker that insists on a login."""
+    with secured_broker(tmp_path_factory.mktemp("secured")) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """One local Spark session with the Kafka and Avro modules."""
     from penstock.plan.session import SparkEngine
 
-    engine = SparkEngine({"spark.master": "local[2]", "spark.driver.extraJavaOptions": QUICK_JAVA})
+    engine = SparkEngine(QUICK_SPARK)
     yield engine.session()
     engine.close()

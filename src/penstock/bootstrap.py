@@ -32,6 +32,7 @@ from penstock.runtime.clients import ConnectorClients
 from penstock.runtime.warm_up import WarmUp
 from penstock.runtime.worker import LocalWorker
 from penstock.settings import (
+    SECRETS_SHOWN,
     Mode,
     StandaloneSettings,
     plugin_paths,
@@ -47,6 +48,7 @@ log = logging.getLogger(__name__)
 
 REST_START_SECONDS = 10.0
 CREATE_SECONDS = 90.0
+OBSTACLE_SECONDS = 3.0
 
 
 def run_standalone(properties: Mapping[str, str], connector_files: Sequence[Path]) -> int:
@@ -167,8 +169,11 @@ class WorkerProcess:
         server.start(Deadline.after(REST_START_SECONDS, self._clock))
         stack.callback(lambda: server.close(Deadline.after(5, self._clock)))
         log.info("REST API on %s", listeners.url)
+        shown = settings.penstock_secrets_shown
+        log.info("%s (penstock.secrets.shown=%s)", SECRETS_SHOWN[shown], shown)
         herder.start()
         self._warm_up(stack, worker, engine)
+        self._show_obstacles(stack, worker)
         for each in connectors:
             deadline = Deadline.after(CREATE_SECONDS, self._clock)
             herder.create_connector(each.name, each.config, each.initial_state, deadline)
@@ -206,6 +211,16 @@ class WorkerProcess:
         stack.callback(warm_up.close)
         warm_up.start()
 
+    def _show_obstacles(self, stack: ExitStack, worker: LocalWorker) -> None:
+        done = threading.Event()
+        stack.callback(done.set)
+
+        def show() -> None:
+            while not done.wait(OBSTACLE_SECONDS):
+                worker.tell_obstacle()
+
+        threading.Thread(target=show, name="obstacles", daemon=True).start()
+
     def _worker(self, stores: Stores, reports: WorkerReports, engine: SparkEngine) -> LocalWorker:
         settings = self._settings
         clients = ConnectorClients({role: settings.client_properties(role.value) for role in Role})
@@ -230,6 +245,8 @@ class WorkerProcess:
             offsets=stores.offsets,
             clients=clients,
             tasks=tasks,
+            guard=engine.guard,
+            obstacle=lambda: engine.obstacle,
             events=reports,
         )
 
@@ -247,8 +264,10 @@ def set_up_logging() -> None:
         logging.getLogger(name).setLevel(logging.WARNING)
     # A worker that ends says why by itself; traces of requests that it leaves open hide that.
     logging.getLogger("uvicorn.error").addFilter(_is_no_cancelled_request)
-    # A JVM that dies is told once, by us; py4j tells it with a trace for each call.
+    # A JVM that dies is told once, by us; py4j tells it with a trace for each call, under its own
+    # name or none.
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
+    logging.getLogger().addFilter(lambda record: "py4j" not in record.pathname)
 
 
 def _is_no_cancelled_request(record: logging.LogRecord) -> bool:

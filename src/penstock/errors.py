@@ -9,6 +9,7 @@ PenstockError
   DeadlineExceededError      a step ran out of time; the text names the step       -> REST 500
   DataError                  this record is wrong; tolerated, or fails the task
     RefusedError             a target refuses one of a batch; found and tolerated, or the same
+      UnfitError             it refuses all of a schema: none need be looked for
   RetriableError             the same call may succeed later
     ServiceAwayError         a server that a plugin needs is away; repeated without end
   PluginError                a plugin broke its contract; fails the task
@@ -16,6 +17,7 @@ PenstockError
   GivenUpError               a task that was left behind wants to go on
   SetupError                 Java, a jar, a port: the machine lacks something
   SessionLostError           the Spark JVM is gone; the session is rebuilt
+    SparkAwayError           Spark does not start, or not yet; repeated without end
 """
 
 from __future__ import annotations
@@ -73,6 +75,10 @@ class RefusedError(DataError):
         self.row = row
 
 
+class UnfitError(RefusedError):
+    """A target takes no record of the batch's schemas, whatever is in it."""
+
+
 class RetriableError(PenstockError):
     """The same call may succeed later; the framework repeats it after a back-off."""
 
@@ -107,3 +113,7 @@ class SetupError(PenstockError):
 
 class SessionLostError(RetriableError):
     """The Spark JVM went away; a new session is made and the batch repeated."""
+
+
+class SparkAwayError(SessionLostError):
+    """There is no session, and none can be made now: no fault of whoever needs it."""

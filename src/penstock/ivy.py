@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import subprocess
 import sys
@@ -11,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 from urllib.parse import urlsplit
-from xml.sax.saxutils import quoteattr
 
 from penstock.errors import SetupError
 
@@ -161,11 +161,11 @@ class Ivy:
 
 
 def _module(groups: Mapping[str, Sequence[Coordinate]]) -> str:
-    confs = "".join(f"<conf name={quoteattr(group)}/>" for group in groups)
+    confs = "".join(f"<conf name={_quoted(group)}/>" for group in groups)
     dependencies = "".join(
-        f"<dependency org={quoteattr(one.organisation)} name={quoteattr(one.artifact)} "
-        f"rev={quoteattr(one.version)} force='true' transitive='false' "
-        f"conf={quoteattr(f'{group}->master(*)')}{_file(one)}"
+        f"<dependency org={_quoted(one.organisation)} name={_quoted(one.artifact)} "
+        f"rev={_quoted(one.version)} force='true' transitive='false' "
+        f"conf={_quoted(f'{group}->master(*)')}{_file(one)}"
         for group, coordinates in groups.items()
         for one in coordinates
     )
@@ -181,9 +181,9 @@ def _file(one: Coordinate) -> str:
     """The rest of a dependency: which file is wanted, unless it is the jar."""
     if one.is_plain:
         return "/>"
-    extension, classifier = quoteattr(one.extension), quoteattr(one.classifier)
+    extension, classifier = _quoted(one.extension), _quoted(one.classifier)
     return (
-        f"><artifact name={quoteattr(one.artifact)} type={extension} ext={extension} "
+        f"><artifact name={_quoted(one.artifact)} type={extension} ext={extension} "
         f"m:classifier={classifier}/></dependency>"
     )
 
@@ -198,3 +198,7 @@ def _proxy_options(environ: Mapping[str, str]) -> list[str]:
             options.append(f"-D{scheme}.proxyHost={address.hostname}")
             options.append(f"-D{scheme}.proxyPort={address.port or 80}")
     return options
+
+
+def _quoted(text: str) -> str:
+    return f'"{html.escape(text)}"'

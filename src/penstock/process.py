@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import IO, Self
 
 from penstock.errors import SetupError
 
@@ -44,7 +44,14 @@ class Child:
         self.name = name
         self.log = log
         log.parent.mkdir(parents=True, exist_ok=True)
-        self._process = _spawn(command, log, dict(os.environ if env is None else env))
+        with log.open("ab") as output:
+            self._process = spawn(
+                command,
+                env=os.environ if env is None else env,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
 
     @property
     def pid(self) -> int:
@@ -180,19 +187,26 @@ class Server(ABC):
         self.stop()
 
 
-def _spawn(command: Sequence[str], log: Path, env: dict[str, str]) -> subprocess.Popen[bytes]:
+def spawn(
+    command: Sequence[str],
+    *,
+    env: Mapping[str, str],
+    stdin: int,
+    stdout: IO[bytes] | None = None,
+    stderr: int | None = None,
+) -> subprocess.Popen[bytes]:
+    """Start a process that the kernel kills when we die."""
     tethered = [sys.executable, "-I", "-S", "-c", _TETHER, str(os.getpid()), *command]
-    with log.open("ab") as output:
-        started = _forker.submit(
-            subprocess.Popen,
-            tethered,
-            env=env,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-        return started.result(STOP_SECONDS)
+    started = _forker.submit(
+        subprocess.Popen,
+        tethered,
+        env=dict(env),
+        stdin=stdin,
+        stdout=stdout,
+        stderr=stderr,
+        start_new_session=True,
+    )
+    return started.result(STOP_SECONDS)
 
 
 # The kernel ties a child to the thread that forked it, not to the process. This thread lasts as

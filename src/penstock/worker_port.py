@@ -152,6 +152,10 @@ class Worker(Protocol):
         """What is wrong with transforms that only Spark can check, by the key to change."""
         ...
 
+    def obstacle(self) -> str | None:
+        """What keeps all tasks from moving on, in words for people; None if nothing does."""
+        ...
+
     def outside_problems(self, config: Mapping[str, str]) -> Mapping[str, Sequence[str]]:
         """What a connector finds wrong with the outside world that a config names, by key."""
         ...

@@ -71,6 +71,24 @@ def lone(lone_worker: PenstockWorker) -> Iterator[PenstockWorker]:
     _clean(lone_worker.rest)
 
 
+@pytest.fixture(scope="session")
+def mortal_worker(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[PenstockWorker]:
+    """A worker that tests may kill; they ask for `mortal`."""
+    properties = servers.worker_properties(kafka, f"mortal-{uuid.uuid4().hex[:8]}")
+    properties["consumer.session.timeout.ms"] = "6000"
+    with PenstockWorker(tmp_path_factory.mktemp("mortal"), properties) as found:
+        yield found
+
+
+@pytest.fixture
+def mortal(mortal_worker: PenstockWorker) -> Iterator[PenstockWorker]:
+    """The worker that one test at a time may kill. It runs before, and again afterwards."""
+    yield mortal_worker
+    if not mortal_worker.running:
+        mortal_worker.start()
+    _clean(mortal_worker.rest)
+
+
 def _clean(rest: ConnectRest) -> None:
     for name in rest.connectors():
         rest.delete(name)

@@ -107,7 +107,7 @@ WRONG_METHODS = {
     "/connector-plugins": ("POST",),
     "/connector-plugins/x/config/validate": ("GET", "POST"),
     "/admin/loggers": ("PUT",),
-    "/admin/loggers/x": ("DELETE", "POST"),
+    "/admin/loggers/x": ("POST",),
 }
 BAD_BODIES = (
     *("", "{", "[]", '"x"', "5", "true", "null", "abc", "{}", '{"name":"a"}'),
@@ -149,6 +149,9 @@ SINK_OFFSETS: tuple[Any, ...] = (
     {"partition": PART, "offset": {"kafka_offset": None}},
     {"partition": PART, "offset": {"kafka_offset": "x"}},
     {"partition": PART, "offset": {"kafka_offset": 1.5}},
+    {"partition": PART, "offset": {"kafka_offset": -1}},
+    {"partition": PART, "offset": {"kafka_offset": 2**63}},
+    {"partition": {**PART, "kafka_partition": 2**31}, "offset": {"kafka_offset": 1}},
     {"partition": PART, "offset": {"offset": 1}},
     {"partition": PART, "offset": None},
     {"partition": {**PART, "more": 1}, "offset": {"kafka_offset": 1}},
@@ -237,6 +240,12 @@ def protocol() -> Iterator[Case]:
         yield case("GET", path)
     for path in ("/connectors/a%5Cb", "/connectors/a;b=c", "/connectors/a%3Bb", "/connectors/a+b"):
         yield case("GET", path)
+    yield from odd_paths()
+
+
+def odd_paths() -> Iterator[Case]:
+    for path in ("/connectors/%E9", "/connectors/%C3%A4", "/admin/loggers/%C3"):
+        yield case("GET", path)
 
 
 def bad_creates() -> Iterator[Case]:
@@ -283,7 +292,11 @@ def plugins() -> Iterator[Case]:
     yield case("GET", "/connector-plugins/FileStreamSource")
     for name in ("FileStreamSource", "FileStreamSinkConnector", "Nope", "RegexRouter"):
         yield case("GET", f"/connector-plugins/{name}/config")
-    for name in ("transforms.InsertField$Value", "transforms.predicates.TopicNameMatches"):
+    for name in (
+        "transforms.InsertField",
+        "transforms.InsertField$Value",
+        "transforms.predicates.TopicNameMatches",
+    ):
         yield case("GET", f"/connector-plugins/org.apache.kafka.connect.{name}/config")
     for name in ("json.JsonConverter", "storage.StringConverter", "storage.SimpleHeaderConverter"):
         yield case("GET", f"/connector-plugins/org.apache.kafka.connect.{name}/config")

@@ -83,6 +83,16 @@ def _html(case: Case, theirs: Answer, ours: Answer) -> Pair:
     return theirs, replace(ours, headers=theirs.headers, body=theirs.body)
 
 
+_ESCAPED = re.compile("%2F|%5C|/%2E%2E$")
+
+
+def _escaped_names(case: Case, theirs: Answer, ours: Answer) -> Pair:
+    if not _ESCAPED.search(case.path) or (theirs.status, ours.status) != (400, 404):
+        return theirs, ours
+    assert re.fullmatch("Connector .* not found", ours.message)
+    return theirs, theirs
+
+
 _CLASS_NAMES = re.compile(r"^(org\.apache\.[\w.$]+Exception: )+")
 
 
@@ -123,6 +133,14 @@ def _rename(case: Case, theirs: Answer, ours: Answer) -> Pair:
     if not renames or (theirs.status, ours.status) != (200, 400):
         return theirs, ours
     assert "doesn't match connector name in the URL" in ours.message
+    return theirs, theirs
+
+
+def _negative_offset(case: Case, theirs: Answer, ours: Answer) -> Pair:
+    del case
+    refused = "need to be integers of at least 0" in (ours.message or "")
+    if not refused or (theirs.status, ours.status) != (500, 400):
+        return theirs, ours
     return theirs, theirs
 
 
@@ -240,6 +258,14 @@ def _newer_keys(case: Case, theirs: Answer, ours: Answer) -> Pair:
     return theirs, replace(ours, body=known)
 
 
+def _logger_methods(case: Case, theirs: Answer, ours: Answer) -> Pair:
+    if (case.method, case.path) != ("OPTIONS", "/admin/loggers/x"):
+        return theirs, ours
+    # Once as text, once as a header.
+    headers = {**ours.headers, "allow": ours.headers["allow"].replace("DELETE,", "")}
+    return theirs, replace(ours, headers=headers, body=ours.body.replace("DELETE, ", ""))
+
+
 def _name_lists(case: Case, theirs: Answer, ours: Answer) -> Pair:
     if case.path.rstrip("/") != "/connectors" or not isinstance(theirs.body, list):
         return theirs, ours
@@ -270,6 +296,12 @@ DIFFERENCES = (
         _html,
     ),
     Difference(
+        "Connectors with a slash, a backslash or dots alone for a name can be asked for (`a%2Fb`, "
+        "`a%5Cb`, `%2E%2E`).",
+        "Kafka Connect creates them, and then refuses every path to them (400).",
+        _escaped_names,
+    ),
+    Difference(
         "Texts do not begin with names of Java exceptions.",
         "They appear or not depending on which thread found the error, and say nothing.",
         _exception_names,
@@ -289,6 +321,11 @@ DIFFERENCES = (
         "`PATCH` of a config refuses to change `name` (400).",
         "Kafka Connect stores the other name, and the connector then works under two names.",
         _rename,
+    ),
+    Difference(
+        "A negative offset, or partition, for a sink is refused with 400 and the reason.",
+        "Kafka Connect answers 500.",
+        _negative_offset,
     ),
     Difference(
         "`documentation` of keys is in our own words.",
@@ -319,6 +356,13 @@ DIFFERENCES = (
         _loggers,
     ),
     Difference(
+        "`DELETE /admin/loggers/{name}` takes back what was set for a logger and all below it. "
+        "Loggers of libraries that have a level of their own keep it unless they are named.",
+        "A level for `root` that is set and set back leaves nothing behind. "
+        "(tests/unit/herder/test_loggers.py)",
+        _logger_methods,
+    ),
+    Difference(
         "`trace` begins with the reason in one line and a line that says what to do; then comes a"
         " Python traceback.",
         "It is where the error was raised. (tests/unit/test_logs.py)",
@@ -335,15 +379,50 @@ UNCOMPARED = (
     (
         "Values of password-typed keys come back as `[hidden]`, in configs, task configs and "
         "errors; so do those of keys that no plugin declares and that sound like a secret "
-        "(`transforms.x.api.secret`), in configs and task configs. Sent back so, the stored value "
-        "stays. References such as `${file:…}` are shown.",
-        "Kafka Connect shows them in clear. (tests/unit/herder/test_requests.py)",
+        "(`transforms.x.api.secret`), in configs and task configs, and passwords inside of "
+        "addresses (`jdbc:mysql://me:[hidden]@db`), there and in validations. References such as "
+        "`${file:…}` are shown, also with text around them that can't be a secret: `$${env:X}`, "
+        "`user:${env:X}`, a login module all of whose passwords are references. "
+        "`penstock.secrets.shown` in the worker's properties makes answers as plain as Kafka "
+        "Connect's, for all (`always`) or for requests with a token (`with-token`); clients that "
+        "compare what they read with what they wrote need it (see [operations.md]"
+        "(operations.md#clients-that-compare)).",
+        "Kafka Connect shows them in clear to everybody who may ask. "
+        "(tests/unit/herder/test_requests.py, tests/unit/rest/test_api.py)",
     ),
     (
-        "`null` as the value of one of a connector's own keys is refused (400), as it is for all "
-        "other keys.",
+        "A hidden value that is sent back, or that a `PATCH` leaves out, keeps the stored secret, "
+        "unless the same request changes where that goes (address, user, driver, class, TLS "
+        "settings of the same connector, converter or client): then it is refused (400) until the "
+        "secret itself is sent.",
+        "Else who may write configs could have secrets sent to himself. "
+        "(tests/unit/herder/test_secrets.py)",
+    ),
+    (
+        "A reference to `env`, `file` or `directory` in a config is an error of its key (400) if "
+        "the worker has no config provider of that name.",
+        "Kafka Connect hands the reference itself to the database. "
+        "(tests/unit/herder/test_validation.py)",
+    ),
+    (
+        "`null` as the value of one of a connector's own keys is an error of that key, as it is "
+        "for all other keys; so is `[hidden]` where nothing is stored.",
         "Kafka Connect stores it, and the connector fails later. "
-        "(tests/unit/herder/test_requests.py)",
+        "(tests/unit/herder/test_same_refusals.py)",
+    ),
+    (
+        "A number of more than 1,000 characters, and half of a surrogate pair (`\\ud800`), in a "
+        "body are a 400 with the reason.",
+        "Kafka Connect answers 500, or stores what no client can read. "
+        "(tests/unit/rest/test_wire.py)",
+    ),
+    (
+        "Requests have limits: a body of 10 MiB (413), 10 s for the header and 30 s for the body "
+        "(408), 500 connections (503); a header of 16 KiB (431). A request with both "
+        "`Content-Length` and `Transfer-Encoding`, or with a line that ends without a carriage "
+        "return, is refused (400).",
+        "So that no client can keep the worker from the others. All but the last two have a "
+        "property of the worker. (tests/unit/rest/test_limits.py)",
     ),
     (
         "`GET /health` answers 503 at once while the worker starts.",
@@ -407,9 +486,15 @@ UNCOMPARED = (
         "For `penstock logs`. (tests/unit/cli/connectors/test_logs.py)",
     ),
     (
-        "`POST /penstock/secrets/compare` answers which of the values of hidden keys are the "
-        "stored ones, by connector.",
+        "`POST /penstock/secrets/compare` answers of digests, made with the salt of "
+        "`GET /penstock/secrets/salt`, whether they are those of hidden values; not of more than "
+        "five wrong ones of a value in an hour.",
         "So that `penstock plan` sees a changed password. (tests/unit/manager/test_applying.py)",
+    ),
+    (
+        "`POST /penstock/connectors/{c}/copy` makes a connector with the config of another one, "
+        "secrets included.",
+        "For `penstock create NEW --like OLD`. (tests/unit/rest/test_api.py)",
     ),
     (
         "A source whose config has one of the keys `errors.deadletterqueue.*` gets all three of "

@@ -275,7 +275,7 @@ health = Health(sys.argv[1], sys.argv[2], ["FAILED"], "", 0, ["CONNECTOR", "TASK
 server = HTTPServer(("127.0.0.1", 0), partial(RequestHandler, health))
 threading.Thread(target=server.serve_forever, daemon=True).start()
 try:
-    answer = urllib.request.urlopen(f"http://127.0.0.1:{server.server_port}/", timeout=patient())
+    answer = urllib.request.urlopen(f"http://127.0.0.1:{server.server_port}/", timeout=60)
 except urllib.error.HTTPError as error:
     answer = error
 print(json.dumps([answer.status, json.load(answer)]))

@@ -10,38 +10,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import httpx
-import pytest
 
 from penstock.ports import free_port
 from penstock.process import Child
 from penstock.testing.connect import distributed_properties
+from penstock.testing.processes import await_end, descendants
 from penstock.testing.waiting import eventually, patient
+from penstock.testing.worker import PenstockWorker
 
 PENSTOCK = [sys.executable, "-m", "penstock"]
-
-
-def descendants(pid: int) -> set[int]:
-    """Every process below this one."""
-    found: set[int] = set()
-    for entry in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            parent = int(entry.read_text().rpartition(")")[2].split()[1])
-        except (OSError, IndexError):
-            continue
-        if parent == pid:
-            child = int(entry.parent.name)
-            found |= {child} | descendants(child)
-    return found
-
-
-def alive(pids: set[int]) -> set[int]:
-    def runs(pid: int) -> bool:
-        try:
-            return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-        except OSError:
-            return False
-
-    return {pid for pid in pids if runs(pid)}
 
 
 def answers(url: str) -> bool:
@@ -63,41 +40,59 @@ def test_the_demo_delivers_ten_thousand_records_in_order() -> None:
     assert result.returncode == 0
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_nothing_outlives_the_demo(tmp_path: Path, number: signal.Signals) -> None:
+def end_demo(tmp_path: Path, number: signal.Signals) -> int | None:
+    """Send a signal to a demo at work; its exit status, once nothing is left of its family."""
     with Child("demo", [*PENSTOCK, "demo"], log=tmp_path / "log") as demo:
-        eventually(lambda: "records/s" in demo.tail())
+        eventually(demo.tail, lambda text: "records/s" in text)
         family = descendants(demo.pid)
         assert len(family) >= 2  # Kafka and the worker at least
         demo.signal(number)
         assert demo.wait(patient())
-        assert demo.exit_code == (0 if number is signal.SIGINT else -signal.SIGKILL)
-        eventually(lambda: alive(family), lambda left: not left)
+        await_end(family)
+        return demo.exit_code
 
 
-def test_up_keeps_connectors_between_runs(tmp_path: Path) -> None:
+def test_nothing_outlives_the_demo(tmp_path: Path) -> None:
+    assert end_demo(tmp_path, signal.SIGINT) == 0
+
+
+def test_up_keeps_connectors_between_runs_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    """Ctrl-C ends the first run, a kill the second."""
     port, kafka_port = free_port(), free_port()
     url = f"http://127.0.0.1:{port}/connectors"
     options = ["--port", str(port), "--kafka-port", str(kafka_port)]
     command = [*PENSTOCK, "up", "--data-dir", str(tmp_path / "data"), *options]
     config = {"connector.class": "FileStreamSource", "file": "/nowhere/at/all", "topic": "t"}
-    for run in range(2):
+    for number, status in ((signal.SIGINT, 0), (signal.SIGKILL, -signal.SIGKILL)):
         with Child("penstock up", command, log=tmp_path / "log") as child:
             child.wait_until(lambda: answers(url), patient(), "the REST API answered")
-            if run == 0:
+            if number == signal.SIGINT:
                 body = {"name": "kept", "config": config}
                 created = httpx.post(url, json=body, timeout=patient())
                 assert created.status_code == httpx.codes.CREATED, created.text
             eventually(
                 lambda: httpx.get(url, timeout=patient()).json(), lambda got: got == ["kept"]
             )
-            if run == 0:
-                child.signal(signal.SIGINT)
-            else:
+            family = descendants(child.pid)
+            if number == signal.SIGINT:
                 _refuse_a_second_kafka(tmp_path / "data", child)
-                os.kill(_kafka_below(child.pid), signal.SIGKILL)
+            child.signal(number)
             assert child.wait(patient())
-            assert child.exit_code == run
+            assert child.exit_code == status
+            await_end(family)
+
+
+def test_up_ends_with_its_kafka(tmp_path: Path) -> None:
+    options = ["--port", str(free_port()), "--kafka-port", str(free_port())]
+    command = [*PENSTOCK, "up", "--data-dir", str(tmp_path / "data"), *options]
+    with Child("penstock up", command, log=tmp_path / "log") as child:
+        kafka = eventually(lambda: _kafkas_below(child.pid))[0]
+        child.wait_until(
+            lambda: answers(f"http://127.0.0.1:{options[1]}/health"), patient(), "it was healthy"
+        )
+        os.kill(kafka, signal.SIGKILL)
+        assert child.wait(patient())
+        assert child.exit_code == 1
     assert f"penstock: Kafka ended by itself; its log is {tmp_path / 'data'}" in child.tail()
 
 
@@ -109,10 +104,9 @@ def _refuse_a_second_kafka(data: Path, holder: Child) -> None:
     assert f"is in use by process {holder.pid}; end that (kill {holder.pid})" in ended.stderr
 
 
-def _kafka_below(pid: int) -> int:
+def _kafkas_below(pid: int) -> list[int]:
     commands = {each: Path(f"/proc/{each}/cmdline").read_text() for each in descendants(pid)}
-    (found,) = [each for each, command in commands.items() if "kafka.Kafka" in command]
-    return found
+    return [each for each, command in commands.items() if "kafka.Kafka" in command]
 
 
 def test_up_ends_with_the_reason_when_its_kafka_can_not_start(tmp_path: Path) -> None:
@@ -141,21 +135,18 @@ def test_docker_variables_start_a_worker(
 
 
 def test_a_second_worker_on_the_port_is_a_clear_error(
-    kafka: str, tmp_path: Path, unique: Callable[[str], str]
+    worker: PenstockWorker, kafka: str, tmp_path: Path, unique: Callable[[str], str]
 ) -> None:
-    port = free_port()
-    properties = {
-        **distributed_properties(kafka, unique("taken")),
-        "listeners": f"http://127.0.0.1:{port}",
-    }
+    properties = {**distributed_properties(kafka, unique("taken")), "listeners": worker.url}
     file = tmp_path / "worker.properties"
     file.write_text("".join(f"{key}={value}\n" for key, value in properties.items()))
-    command = [*PENSTOCK, "distributed", str(file)]
-    with Child("worker", command, log=tmp_path / "log") as first:
-        first.wait_until(lambda: answers(f"http://127.0.0.1:{port}/"), patient(), "it answered")
-        second = subprocess.run(
-            command, capture_output=True, text=True, timeout=patient(), check=False
-        )
-        assert second.returncode == 1
-        assert str(port) in second.stderr
-        assert "Traceback" not in second.stderr
+    second = subprocess.run(
+        [*PENSTOCK, "distributed", str(file)],
+        capture_output=True,
+        text=True,
+        timeout=patient(),
+        check=False,
+    )
+    assert second.returncode == 1
+    assert worker.url.rpartition(":")[2] in second.stderr
+    assert "Traceback" not in second.stderr

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from penstock.kafka.embedded import EmbeddedKafka
-from penstock.testing.processes import alive, descendants
+from penstock.testing.processes import alive, await_end, descendants
 from penstock.testing.waiting import eventually, patient
 from penstock.testing.worker import PenstockWorker
 from tests.cluster import topics
@@ -50,10 +50,12 @@ class Transfer:
         self.inbound, self.outbound = folder / "in.txt", folder / "out.txt"
         self.written = 0
 
-    def start(self) -> None:
+    def start(self, **producer: str) -> None:
         common = {"value.converter": STRING, "key.converter": STRING}
-        topics.create(self.kafka, self.topic)
+        # A record's time is the moment in which the broker got it.
+        topics.create(self.kafka, self.topic, settings={"message.timestamp.type": "LogAppendTime"})
         source = {"connector.class": "FileStreamSource", "file": str(self.inbound)}
+        source |= {f"producer.override.{key}": value for key, value in producer.items()}
         sink = {"connector.class": "FileStreamSink", "file": str(self.outbound)}
         self.worker.rest.create_running(self.source, {**common, **source, "topic": self.topic})
         self.worker.rest.create_running(self.sink, {**common, **sink, "topics": self.topic})
@@ -82,6 +84,17 @@ class Transfer:
         last = self.expected[-1]
         ask = lambda: last in _end_of(self.outbound)  # noqa: E731
         self.worker.rest.eventually(ask, bool, seconds)
+
+    def last_before_repeats(self) -> float:
+        """When the topic got the last record before one came for the second time."""
+        seen: set[bytes | None] = set()
+        last = 0
+        for record in topics.records(self.kafka, self.topic):
+            if record.value in seen:
+                break
+            seen.add(record.value)
+            last = record.timestamp
+        return last / 1000
 
     def check(self, *, most_twice: int) -> None:
         """Everything arrived, in order; no more lines than that came twice, in topic and file."""
@@ -139,14 +152,18 @@ def test_the_worker_is_killed(
     rest.pause(paused)
     rest.stop(stopped)
     transfer.append(10)
-    transfer.start()
+    # Small requests, so that the batch lasts for seconds.
+    transfer.start(
+        **{"batch.size": "3000", "linger.ms": "0", "max.in.flight.requests.per.connection": "1"}
+    )
     transfer.await_arrival()
     rest.await_offsets(transfer.source, bool)
     transfer.append(size.lines)
     transfer.await_middle()
     family = descendants(crashing.child.pid)
     crashing.kill()
-    eventually(lambda: alive(family), lambda left: not left)
+    killed = time.time()
+    eventually(lambda: alive(family), lambda left: not left, seconds=1)
 
     crashing.start()
     rest.await_running(transfer.source)
@@ -155,6 +172,7 @@ def test_the_worker_is_killed(
     rest.await_states(stopped, ["STOPPED"])
     transfer.await_arrival()
     transfer.check(most_twice=size.lines)
+    assert transfer.last_before_repeats() < killed + patient(0.2)
     end = transfer.inbound.stat().st_size
     rest.await_offsets(transfer.source, lambda found: found[0]["offset"] == {"position": end})
     rest.resume(paused)
@@ -172,7 +190,7 @@ def test_the_worker_is_asked_to_end(
     crashing.child.signal(signal.SIGTERM)
     assert crashing.child.wait(patient())
     assert crashing.child.exit_code == 0
-    eventually(lambda: alive(family), lambda left: not left)
+    await_end(family)
     crashing.start()
     transfer.await_arrival()
     transfer.check(most_twice=size.lines)

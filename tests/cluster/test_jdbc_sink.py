@@ -145,3 +145,25 @@ def test_keys_that_do_not_go_together(worker: PenstockWorker, unique: Callable[[
     assert answer.status_code == 400
     assert "delete.enabled=true goes with pk.mode=record_key" in answer.text
     assert "insert.mode=upsert needs a primary key" in answer.text
+
+
+def test_a_topic_that_is_deleted_and_made_again(
+    worker: PenstockWorker, kafka: str, postgresql: FreshDatabase, unique: Callable[[str], str]
+) -> None:
+    topic, name = unique("people"), unique("sink")
+    config = sink(postgresql, topic, table_name_format="people", exactly_once="true")
+    everyone = "SELECT id FROM people ORDER BY id"
+    topics.create(kafka, topic)
+    put(kafka, topic, [(number, {"id": number, "name": "old"}) for number in (1, 2, 3)])
+    worker.rest.create_running(name, config)
+    await_rows(worker, postgresql, everyone, [("1",), ("2",), ("3",)])
+
+    worker.rest.stop(name)
+    topics.delete(kafka, topic)
+    topics.create(kafka, topic)
+    put(kafka, topic, [(number, {"id": number, "name": "new"}) for number in (4, 5)])
+    worker.rest.expect(202, "PUT", f"/connectors/{name}/resume")
+    assert f"topic {topic} was deleted and made again" in worker.rest.await_trace(name)
+
+    worker.rest.configure(name, config | {"exactly.once.new.topic": "begin"})
+    await_rows(worker, postgresql, everyone, [(str(number),) for number in range(1, 6)])

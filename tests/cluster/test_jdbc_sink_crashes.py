@@ -6,19 +6,15 @@ import random
 import threading
 import time
 import uuid
-from collections.abc import Iterator
 from dataclasses import dataclass
-
-import pytest
 
 from penstock.errors import SetupError
 from penstock.testing.databases import FreshDatabase
-from penstock.testing.processes import alive, descendants
-from penstock.testing.waiting import eventually, patient
+from penstock.testing.processes import await_end, descendants
+from penstock.testing.waiting import patient
 from penstock.testing.worker import PenstockWorker
 from tests.cluster import topics
 from tests.cluster.jdbc_records import CONVERTERS, encoded, key
-from tests.shared.servers import worker_properties
 from tests.shared.sizes import Size
 
 SEED = 20
@@ -68,16 +64,8 @@ class Target:
             return 0  # There is no table before the first batch.
 
 
-@pytest.fixture
-def crashing(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[PenstockWorker]:
-    properties = worker_properties(kafka, f"crashes-{uuid.uuid4().hex[:8]}")
-    properties["consumer.session.timeout.ms"] = "6000"
-    with PenstockWorker(tmp_path_factory.mktemp("worker"), properties) as worker:
-        yield worker
-
-
 def test_kills_at_random(
-    crashing: PenstockWorker,
+    mortal: PenstockWorker,
     kafka: str,
     mariadb: FreshDatabase,
     postgresql: FreshDatabase,
@@ -94,7 +82,7 @@ def test_kills_at_random(
     topic = f"killed-{uuid.uuid4().hex[:8]}"
     topics.create(kafka, topic, partitions=2)
     for target in targets:
-        crashing.rest.create_running(target.name, target.config(topic))
+        mortal.rest.create_running(target.name, target.config(topic))
 
     chance = random.Random(SEED)
     kills, rows = size.kills, size.kill_rows
@@ -105,23 +93,23 @@ def test_kills_at_random(
     for number in range(kills):
         with _producing(kafka, topic, number * portion, (number + 1) * portion):
             time.sleep(chance.uniform(0, AT_MOST_SECONDS))
-            _kill(crashing, worker=ends_worker[number])
+            _kill(mortal, worker=ends_worker[number])
         # Somebody works again: the next kill is one in the middle of work too.
-        _await(crashing, targets[number % len(targets)], (number + 1) * portion)
+        _await(mortal, targets[number % len(targets)], (number + 1) * portion)
     with _producing(kafka, topic, kills * portion, rows):
         pass
     for target in targets:
-        _await(crashing, target, rows)
+        _await(mortal, target, rows)
     for target in targets:
         found, different, _ = target.sums()
         assert different == rows
         assert found == rows or target.may_repeat
 
 
-def _await(crashing: PenstockWorker, target: Target, rows: int) -> None:
-    crashing.rest.eventually(target.count, lambda found: found >= rows, seconds=300)
+def _await(mortal: PenstockWorker, target: Target, rows: int) -> None:
+    mortal.rest.eventually(target.count, lambda found: found >= rows, seconds=300)
     wanted = (rows, sum(range(rows)))
-    crashing.rest.eventually(target.sums, lambda found: found[1:] == wanted, seconds=300)
+    mortal.rest.eventually(target.sums, lambda found: found[1:] == wanted, seconds=300)
 
 
 class _producing:  # noqa: N801 - it reads as a statement
@@ -143,11 +131,11 @@ class _producing:  # noqa: N801 - it reads as a statement
         assert not self._thread.is_alive()
 
 
-def _kill(crashing: PenstockWorker, *, worker: bool) -> None:
-    if not worker and crashing.spark_pid is not None:
-        crashing.kill_spark()
+def _kill(mortal: PenstockWorker, *, worker: bool) -> None:
+    if not worker and mortal.spark_pid is not None:
+        mortal.kill_spark()
         return
-    family = descendants(crashing.child.pid)
-    crashing.kill()
-    eventually(lambda: alive(family), lambda left: not left)
-    crashing.start()
+    family = descendants(mortal.child.pid)
+    mortal.kill()
+    await_end(family)
+    mortal.start()

@@ -14,7 +14,6 @@ from penstock.testing.databases import FreshDatabase, MariaDb
 from penstock.testing.waiting import eventually, patient
 from penstock.testing.worker import PenstockWorker
 from tests.cluster import topics
-from tests.shared.servers import worker_properties
 from tests.shared.sizes import Size
 
 SHORT_CHUNKS = "chunks.ShortChunksConnector"
@@ -205,7 +204,11 @@ def test_a_database_that_dies_in_the_middle_of_a_load(
 
 
 def test_a_worker_that_is_killed_goes_on_behind_its_last_chunk(
-    kafka: str, mariadb: FreshDatabase, tmp_path: Path, unique: Callable[[str], str], size: Size
+    mortal: PenstockWorker,
+    kafka: str,
+    mariadb: FreshDatabase,
+    unique: Callable[[str], str],
+    size: Size,
 ) -> None:
     """A first load of more rows than a chunk has; the second chunk is cut off."""
     in_chunk, rows = size.chunks
@@ -222,18 +225,17 @@ def test_a_worker_that_is_killed_goes_on_behind_its_last_chunk(
     }
     topic = f"{prefix}big"
     topics.create(kafka, topic)
-    with PenstockWorker(tmp_path / "w", worker_properties(kafka, unique("g"))) as worker:
-        worker.rest.create(name, keys)
+    mortal.rest.create(name, keys)
 
-        def stored() -> int:
-            found = worker.rest.offsets(name)
-            return int(found[0]["offset"]["incrementing"]) if found else 0
+    def stored() -> int:
+        found = mortal.rest.offsets(name)
+        return int(found[0]["offset"]["incrementing"]) if found else 0
 
-        chunk = eventually(stored, seconds=300)
-        worker.kill()
-        worker.start()
-        eventually(stored, lambda now: now == rows, seconds=300)
-        assert worker.rest.states(name) == ["RUNNING", "RUNNING"]
+    chunk = eventually(stored, seconds=300)
+    mortal.kill()
+    mortal.start()
+    eventually(stored, lambda now: now == rows, seconds=300)
+    assert mortal.rest.states(name) == ["RUNNING", "RUNNING"]
     # What was in the first chunk did not come again.
     assert 0.9 * in_chunk < chunk < 1.1 * in_chunk
     assert topics.end(kafka, topic) <= rows + (rows - chunk)

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from penstock.testing.connect import ConnectProcess, distributed_properties
-from penstock.testing.oracle import JavaConnect
+from penstock.testing.oracle import JavaConnect, quick_java
 from penstock.testing.waiting import eventually, patient
 from penstock.testing.worker import PenstockWorker
 from tests.cluster.rest_cases import Case, Until, cases
@@ -24,13 +24,9 @@ pytestmark = pytest.mark.fresh
 CASES = list(cases())
 #: Room for what a start and the first requests leave behind. log4j holds loggers by weak references
 #: only: one that a request has just made is gone, with its level, if garbage is collected then.
-LATE_COLLECTION = (
-    "-XX:TieredStopAtLevel=1",
-    "-XX:+UseSerialGC",
-    "-Xmn1200m",
-    "-XX:MetaspaceSize=256m",
-)
+LATE_COLLECTION = ("-XX:+UseSerialGC", "-Xmn1200m", "-XX:MetaspaceSize=256m")
 #: Java closes a connection after some of its errors, at times while the next request comes.
+_MEMBERS = "stop the members of the group first"
 _NO_REUSE = httpx.Limits(max_keepalive_connections=0)
 DOCUMENT = Path(__file__).parents[2] / "docs" / "rest-differences.md"
 
@@ -58,7 +54,7 @@ class Side:
         )
         if "content-type" not in case.headers:
             request.headers.pop("content-type", None)
-        self.answers.append(self.neutral(self.http.send(request)))
+        self.answers.append(self.neutral(self._sent(request)))
 
     def wait(self, until: Until) -> None:
         path = f"/connectors/{until.connector}"
@@ -88,6 +84,12 @@ class Side:
         for mark, own in self.own.items():
             text = text.replace(mark, own)
         return text
+
+    def _sent(self, request: httpx.Request) -> httpx.Response:
+        """The answer once a stopped sink's member has left its group, which takes a moment."""
+        return eventually(
+            lambda: self.http.send(request), lambda got: _MEMBERS not in got.text, seconds=30
+        )
 
     def neutral(self, response: httpx.Response) -> Answer:
         address = self.worker.url.removeprefix("http://")
@@ -120,7 +122,7 @@ def sides(
         folder / "java",
         distributed_properties(kafka, f"java-{run}") | {"scheduled.rebalance.max.delay.ms": "0"},
         heap_mb=1536,
-        java_options=LATE_COLLECTION,
+        java_options=(*quick_java(), *LATE_COLLECTION),
     )
     with java:
         for name, worker in ((f"lines-java-{run}", java), (f"lines-ours-{run}", lone_worker)):

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from penstock.testing.connect import distributed_properties
 from penstock.testing.worker import PenstockWorker
-from tests.secured_broker import PASSWORD, Secured, logged_in, secured_broker
+from tests.secured_broker import PASSWORD, Secured, logged_in
 
 # So many waiting records are read by Spark, not by the task's consumer.
 LINES = 25_000
-
-
-@pytest.fixture(scope="module")
-def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
-    with secured_broker(tmp_path_factory.mktemp("secured")) as found:
-        yield found
 
 
 @pytest.mark.parametrize("login", ["SCRAM-SHA-512", "certificate"])

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +10,7 @@ import confluent_kafka
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
-from penstock.testing.waiting import eventually, patient
+from penstock.testing.waiting import eventually, patient, soon
 
 _JUST_CREATED = {
     confluent_kafka.KafkaError.NOT_LEADER_FOR_PARTITION,
@@ -29,12 +28,24 @@ class Record:
     key: bytes | None
     value: bytes | None
     headers: dict[str, bytes | None]
+    timestamp: int
 
 
-def create(kafka: str, topic: str, partitions: int = 1) -> None:
+def create(
+    kafka: str, topic: str, partitions: int = 1, settings: Mapping[str, str] | None = None
+) -> None:
     admin = AdminClient({"bootstrap.servers": kafka})
-    for future in admin.create_topics([NewTopic(topic, partitions, 1)]).values():
+    wanted = NewTopic(topic, partitions, 1, config=dict(settings or {}))
+    for future in admin.create_topics([wanted]).values():
         future.result(patient())
+
+
+def delete(kafka: str, topic: str) -> None:
+    """It is gone when this returns."""
+    admin = AdminClient({"bootstrap.servers": kafka})
+    for future in admin.delete_topics([topic]).values():
+        future.result(patient())
+    eventually(lambda: partitions_of(kafka, topic) == 0)
 
 
 def partitions_of(kafka: str, topic: str) -> int:
@@ -120,10 +131,11 @@ def _read(consumer: Any, topic: str) -> list[Record]:
     left = {number for number, (low, high) in ends.items() if high > low}
     consumer.assign([part for part in parts if part.partition in left])
     read: list[Record] = []
-    stop = time.monotonic() + 60
+    end = soon()
     while left:
-        assert time.monotonic() < stop, f"{topic}: the end was not reached in time"
-        for message in consumer.consume(5000, 1.0):
+        end.check(f"reading {topic} to its end")
+        # It waits for as many as that, however few there are.
+        for message in consumer.consume(5000, 0.02):
             assert message.error() is None, message.error()
             read.append(
                 Record(
@@ -132,6 +144,7 @@ def _read(consumer: Any, topic: str) -> list[Record]:
                     message.key(),
                     message.value(),
                     dict(message.headers() or ()),
+                    message.timestamp()[1],
                 )
             )
             if message.offset() + 1 >= ends[message.partition()][1]:

@@ -186,10 +186,10 @@ def test_a_group_is_described_with_members_and_lag(
             (each.partition, each.current, each.end, each.lag) for each in found.partitions
         ] == [
             (0, 5, IN_EACH, IN_EACH - 5),
-            (1, None, IN_EACH, None),
-            (2, None, 0, None),
+            (1, None, IN_EACH, IN_EACH),
+            (2, None, 0, 0),
         ]
-        assert (found.state, found.lag, len(found.members)) == ("Stable", IN_EACH - 5, 1)
+        assert (found.state, found.lag, len(found.members)) == ("Stable", 2 * IN_EACH - 5, 1)
         member = found.members[0]
         assert (member.client_id, member.host) == ("reader-7", "127.0.0.1")
         assert found.partitions[2].member == member
@@ -206,7 +206,7 @@ def test_a_group_is_described_with_members_and_lag(
         assert (row["assignor"], row["members"]) == (assignor, 1)
         with pytest.raises(ConfigError, match="--members or --state"):
             run("groups", "describe", group, "--state", "--members")
-        assert f"{group} is Stable; {IN_EACH - 5} records behind." in run(
+        assert f"{group} is Stable; {2 * IN_EACH - 5} records behind." in run(
             "groups", "describe", group
         )
         assert not Admin({"bootstrap.servers": kafka}).group_is_empty(group, Deadline.after(10))
@@ -380,4 +380,5 @@ def test_resets_are_those_of_kafkas_own_tool(
     assert sorted(rows) == [
         [each.topic, str(each.partition), str(each.current), str(each.end), str(each.lag)]
         for each in ours_now
+        if each.current is not None
     ]

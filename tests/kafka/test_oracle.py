@@ -8,7 +8,6 @@ import httpx
 from penstock.client import Client
 from penstock.testing.oracle import (
     CONSUMER_GROUPS,
-    ConnectMode,
     JavaConnect,
     run_tool,
 )
@@ -38,27 +37,6 @@ def test_our_client_and_commands_on_the_real_connect(
         assert done.status == 1
         assert "only Penstock's workers do" in done.words
         client.delete(name)
-
-
-def test_the_real_connect_runs_alone_with_a_connector_file(
-    kafka: str, tmp_path: Path, unique: Callable[[str], str]
-) -> None:
-    (tmp_path / "in.txt").write_text("hello\n")
-    connector = tmp_path / "source.properties"
-    connector.write_text(
-        f"name=file-source\nconnector.class=FileStreamSource\nfile={tmp_path}/in.txt\n"
-        f"topic={unique('lines')}\n"
-    )
-    properties = {
-        "bootstrap.servers": kafka,
-        "key.converter": "org.apache.kafka.connect.storage.StringConverter",
-        "value.converter": "org.apache.kafka.connect.storage.StringConverter",
-        "offset.storage.file.filename": str(tmp_path / "offsets"),
-    }
-    with JavaConnect(
-        tmp_path / "worker", properties, mode=ConnectMode.STANDALONE, connectors=[connector]
-    ) as connect:
-        assert httpx.get(f"{connect.url}/connectors", timeout=patient()).json() == ["file-source"]
 
 
 def test_the_real_tools_run(kafka: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 import time
 from collections import defaultdict
 from pathlib import Path
@@ -41,14 +43,16 @@ class Owner:
     """The only process, or the one of xdist that runs no tests: it starts and stops servers."""
 
     def __init__(self, config: pytest.Config) -> None:
+        self._directory = _directory()
         self._is_alone = config.getoption("dist", "no") == "no"
-        self._servers = SharedServers(_directory(config))
+        self._servers = SharedServers(self._directory)
         self._desk = None if self._is_alone else Desk(self._servers)
         self._watch = ProcessWatch()
         self._costs = LevelCosts(lambda: sum(self._servers.cpu_seconds().values()))
         self._begun = time.monotonic()
         self._tests: defaultdict[str, float] = defaultdict(float)
         self._server_seconds: dict[str, float] = {}
+        self._proved: defaultdict[str, float] = defaultdict(float)
 
     def server(self, name: str) -> Server:
         return self._servers.get(name)
@@ -71,7 +75,10 @@ class Owner:
             self._costs.enter(level_of(nodeid))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self._tests[report.nodeid] += report.duration
+        self._tests[report.nodeid.partition("@")[0]] += report.duration
+        for name, text in report.user_properties:
+            if name == "proves" and report.when == "call" and report.passed:
+                self._proved[str(text)] += report.duration
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
@@ -80,8 +87,13 @@ class Owner:
         if self._is_alone:
             self._costs.charge()
         self._servers.stop()
+        shutil.rmtree(self._directory, ignore_errors=True)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self._proved:
+            terminalreporter.section("proved")
+        for text, seconds in self._proved.items():
+            terminalreporter.write_line(f"{seconds:7.1f} s  {text}")
         if time.monotonic() - self._begun < _TOLD_SECONDS:
             return
         terminalreporter.section("costs")
@@ -91,6 +103,6 @@ class Owner:
             terminalreporter.write_line(line)
 
 
-def _directory(config: pytest.Config) -> Path:
-    factory: pytest.TempPathFactory = config._tmp_path_factory  # type: ignore[attr-defined]
-    return factory.getbasetemp() / "shared"
+def _directory() -> Path:
+    """Not among pytest's: each new run closes those to other users, and PostgreSQL runs as one."""
+    return Path(tempfile.mkdtemp(prefix="penstock-tests-"))

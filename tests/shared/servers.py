@@ -13,18 +13,22 @@ import secrets
 import threading
 import uuid
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client, Connection, Listener
 from pathlib import Path
 from typing import Final
 
+from penstock.errors import DeadlineExceededError, SetupError
 from penstock.kafka.embedded import EmbeddedKafka
 from penstock.process import Child, Server
 from penstock.testing.connect import distributed_properties
 from penstock.testing.databases import MariaDb, PostgreSql
-from penstock.testing.oracle import JavaConnect
+from penstock.testing.oracle import JavaConnect, make_archive
 from penstock.testing.processes import alive, tree_cpu_seconds
 from penstock.testing.registry import SchemaRegistry
 from penstock.testing.worker import PenstockWorker
+from tests.validation_cases import WORKERS
 
 Make = Callable[[Path, Callable[[], str]], Server]
 """A server, not yet started, from its directory and the address of the run's broker."""
@@ -53,13 +57,20 @@ def dropped_plugins(worker: Path) -> Path:
 
 
 def _oracle(directory: Path, kafka: Callable[[], str]) -> JavaConnect:
-    return JavaConnect(directory, distributed_properties(kafka(), f"oracle-{uuid.uuid4().hex[:8]}"))
+    # Without an archive everything works as well, only slower.
+    with suppress(DeadlineExceededError, OSError, SetupError):
+        make_archive(directory / "archived", kafka())
+    properties = distributed_properties(kafka(), f"oracle-{uuid.uuid4().hex[:8]}")
+    # A committed answer of the real Connect tells the name of its group.
+    properties["group.id"] = WORKERS["distributed"]["properties"]["group.id"]
+    return JavaConnect(directory, properties)
 
 
 def _worker(directory: Path, kafka: Callable[[], str]) -> PenstockWorker:
     dropped_plugins(directory).mkdir()
     properties = worker_properties(kafka(), f"shared-{uuid.uuid4().hex[:8]}")
     properties["plugin.path"] += f",{dropped_plugins(directory)}"
+    properties["offset.flush.intervall"] = "1"  # nobody knows it; a test looks for the warning
     return PenstockWorker(directory, properties)
 
 
@@ -149,7 +160,7 @@ class Desk:
     def __init__(self, servers: SharedServers) -> None:
         self._servers = servers
         self._key = secrets.token_bytes(16)
-        self._listener = Listener(authkey=self._key)
+        self._listener = Listener(authkey=self._key, backlog=16)
         threading.Thread(target=self._serve, name="shared-servers", daemon=True).start()
 
     @property
@@ -159,7 +170,10 @@ class Desk:
 
     def _serve(self) -> None:
         while True:
-            connection = self._listener.accept()
+            try:
+                connection = self._listener.accept()
+            except (AuthenticationError, EOFError, ConnectionError):
+                continue  # a test process that ended while it asked
             threading.Thread(target=self._answer, args=[connection], daemon=True).start()
 
     def _answer(self, connection: Connection) -> None:

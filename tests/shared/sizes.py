@@ -14,7 +14,8 @@ class Size:
 
     Attributes:
         lines: of a file, under way when a process dies.
-        broker_away_seconds: how long there is no broker, or no answer from it.
+        broker_away_seconds: how long there is no broker, for a worker.
+        client_away_seconds: how long there is none, for a client alone.
         hang_seconds: how long a broker says nothing on open connections.
         kills: of a worker or its Spark, at random moments.
         kill_rows: rows that are under way meanwhile.
@@ -25,12 +26,12 @@ class Size:
         records: of a batch with bad ones among them.
         backlog: waiting records; from 20,000 on Spark's own reader takes them.
         idle_seconds: how long connectors without work are watched.
-        case_step: which of the cases of a long file run: each, or each third.
-        trials: generated trials of each transformation.
+        requests: generated requests of each operation of the REST API.
     """
 
     lines: int
     broker_away_seconds: float
+    client_away_seconds: float
     hang_seconds: float
     kills: int
     kill_rows: int
@@ -41,13 +42,13 @@ class Size:
     records: int
     backlog: int
     idle_seconds: float
-    case_step: int
-    trials: int
+    requests: int
 
 
 THIN = Size(
     lines=100_000,
     broker_away_seconds=4,
+    client_away_seconds=3,
     hang_seconds=4,
     kills=2,
     kill_rows=30_000,
@@ -58,12 +59,12 @@ THIN = Size(
     records=25_000,
     backlog=25_000,
     idle_seconds=5,
-    case_step=3,
-    trials=4,
+    requests=8,
 )
 FULL = Size(
     lines=200_000,
     broker_away_seconds=30,
+    client_away_seconds=20,
     hang_seconds=10,
     kills=20,
     kill_rows=1_000_000,
@@ -74,6 +75,5 @@ FULL = Size(
     records=100_000,
     backlog=60_000,
     idle_seconds=10,
-    case_step=1,
-    trials=4,
+    requests=300,
 )

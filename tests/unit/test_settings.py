@@ -250,8 +250,12 @@ REFUSED = [
     ("security.protocol", "TLS", "String must be one of (case insensitive): SASL_SSL, "),
     ("sasl.login.class", "a.B", "it names Java code"),
     ("spark.sql.session.timeZone", "Asia/Tokyo", "treated as in Kafka Connect with UTC only"),
+    ("spark.driver.memory", "255m", "Spark needs a heap of 256m at least"),
+    ("spark.driver.memory", "much", "it is a size such as 512m or 1g"),
     ("spark.sql.mapKeyDedupPolicy", "EXCEPTION", "with LAST_WIN only; remove the key"),
     ("ssl.client.auth", "maybe", "String must be one of: required, requested, none"),
+    ("penstock.secrets.shown", "maybe", "String must be one of: never, with-token, always"),
+    ("penstock.secrets.shown", "with-token", "it needs penstock.secrets.token with at least 16"),
 ]
 
 
@@ -334,6 +338,15 @@ def test_security_goes_to_every_client_and_a_role_may_override_it() -> None:
 
 def test_secrets_do_not_show() -> None:
     assert "hunter2" not in repr(standalone(ssl_keystore_password="hunter2"))
+
+
+def test_a_short_token_is_refused_without_showing_it() -> None:
+    given = {"penstock.secrets.shown": "with-token", "penstock.secrets.token": "hunter2"}
+    with pytest.raises(ConfigError, match="at least 16 characters") as caught:
+        worker_settings({**DISTRIBUTED, **given}, Mode.DISTRIBUTED)
+    assert "hunter2" not in str(caught.value)
+    given["penstock.secrets.token"] = "hunter2" * 3
+    assert worker_settings({**DISTRIBUTED, **given}, Mode.DISTRIBUTED).warnings == ()
 
 
 def test_an_empty_admin_listener_switches_it_off() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Set
+from collections.abc import Collection, Mapping, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
@@ -26,6 +26,16 @@ class SinkContext(Protocol):
     @property
     def stopping(self) -> bool:
         """True once the task is asked to stop; long waits must look at it."""
+        ...
+
+    def topic_ids(self, topics: Collection[str]) -> Mapping[str, str]:
+        """The broker's ids of these topics; one that was deleted and made again has another.
+
+        Topics that are not there, and those of brokers without such ids, are absent.
+
+        Raises:
+            RetriableError: the broker can't be asked now.
+        """
         ...
 
 
@@ -54,6 +64,8 @@ class SinkBatch:
             tell.
         more: transformations gave the records of these ranges several schemas, and another part
             of them follows at once. The ranges are written when the last part is.
+        only_offsets: no record of it is to be written, as the task has said UnfitError to it; a
+            task that keeps offsets stores those of the ranges. Only such a task gets it.
     """
 
     frame: DataFrame
@@ -63,6 +75,7 @@ class SinkBatch:
     topics: frozenset[str] | None = None
     more: bool = False
     opened: Opened | None = None
+    only_offsets: bool = False
 
 
 class SinkTask(ABC):
@@ -112,9 +125,9 @@ class FrameSinkTask(SinkTask):
     def starting_offsets(self, partitions: Set[TopicPartition]) -> Mapping[TopicPartition, int]:
         """Where to begin in these partitions, for a target that keeps its own offsets.
 
-        Asked when partitions were given to the task, and again after a failure; not on the thread
-        of write(), and maybe while that is at work. Partitions that are absent begin where the
-        group's offsets say.
+        Asked when partitions were given to the task, again after a failure and when their topic
+        was made anew; not on the thread of write(), and maybe while that is at work. Partitions
+        that are absent begin where the group's offsets say.
 
         Raises:
             RetriableError: it is asked again after the back-off.
@@ -136,6 +149,9 @@ class FrameSinkTask(SinkTask):
                 written; if the task keeps offsets, nothing of the parts before it either. With
                 `errors.tolerance=all` the framework writes the others in smaller batches, and
                 passes over the record; the batch after that begins behind it.
+            UnfitError: it takes no record of these schemas. Nothing of this part is written, and
+                the parts before it wait as they did. With `errors.tolerance=all` the framework
+                passes over all of them.
         """
 
     def discard(self, batch: SinkBatch) -> None:

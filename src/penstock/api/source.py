@@ -95,6 +95,14 @@ class FrameSourceTask(SourceTask):
             RetriableError: try again after a while.
         """
 
+    def explained(self, error: Exception) -> Exception:
+        """What it means that a job over one of its frames failed with this error.
+
+        RetriableError if the same may succeed later, as when the source's server is away; the
+        error itself if the task knows nothing better.
+        """
+        return error
+
     def committed(self) -> None:
         """Called after the last batch was written to Kafka and its offsets stored."""
         return

@@ -31,18 +31,20 @@ class GroupSummary:
 
 @dataclass(frozen=True, slots=True)
 class GroupPartition:
-    """A partition that a group has committed an offset for, or that a member has."""
+    """A partition of a topic that a group has committed an offset for, or that a member has."""
 
     topic: str
     partition: int
     current: int | None
     end: int | None
     member: GroupMember | None
+    start: int | None = None
 
     @property
     def lag(self) -> int | None:
-        """How many offsets lie before the group; None if it has committed none."""
-        return None if self.current is None or self.end is None else self.end - self.current
+        """How many offsets lie before the group; all of them if it has committed none."""
+        read = self.start if self.current is None else self.current
+        return None if read is None or self.end is None else self.end - read
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,16 +100,17 @@ class Groups:
         if state.state == DEAD and not committed:
             return self._listed_only(name)
         owners = {each: member for member in state.members for each in member.partitions}
-        ends = self.edges({each.topic for each in (*committed, *owners)})
+        edges = self.edges({each.topic for each in (*committed, *owners)})
         partitions = [
             GroupPartition(
                 each.topic,
                 each.partition,
                 committed.get(each),
-                ends[each].end if each in ends else None,
+                edges[each].end if each in edges else None,
                 owners.get(each),
+                edges[each].start if each in edges else None,
             )
-            for each in in_order({*committed, *owners})
+            for each in in_order({*committed, *owners, *edges})
         ]
         return Group(
             name,

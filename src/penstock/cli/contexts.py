@@ -87,6 +87,9 @@ def set_context(
     ca_file: Annotated[
         Path | None, typer.Option(help="Authorities to trust, for a worker with https.")
     ] = None,
+    secrets_token: Annotated[
+        str | None, typer.Option(help="For a worker with penstock.secrets.shown=with-token.")
+    ] = None,
     servers: Annotated[
         str | None,
         typer.Option("--bootstrap-server", "--bootstrap-servers", "-b", help="Its Kafka."),
@@ -110,6 +113,7 @@ def set_context(
         "user": user,
         "password": password,
         "ca-file": None if ca_file is None else str(ca_file),
+        "secrets-token": secrets_token,
         "bootstrap-servers": servers,
         "offset-topic": offset_topic,
     }

@@ -28,7 +28,13 @@ from penstock.plan.launch import DirectLaunch
 from penstock.plugins import BUILT_IN, Plugins
 from penstock.ports import is_free
 from penstock.rest.listeners import bind
-from penstock.settings import Mode, WorkerSettings, plugin_paths, worker_settings
+from penstock.settings import (
+    SECRETS_SHOWN,
+    Mode,
+    WorkerSettings,
+    plugin_paths,
+    worker_settings,
+)
 from penstock.settings.spark import DEFAULTS
 
 _PROBE_SECONDS = 5.0
@@ -37,6 +43,7 @@ _SPARK_SECONDS = 120
 _STANDALONE_KEY = "offset.storage.file.filename"
 _MASTER = "spark://"
 _ARCHIVE_KEY = "penstock.class.archive"
+_SECRETS_KEY = "penstock.secrets.shown"
 _DEFAULT_LISTENERS = "http://127.0.0.1:8083"
 
 _SPARK_JOB = """
@@ -88,6 +95,7 @@ def _findings(properties: Mapping[str, str], *, with_spark: bool) -> Iterator[Fi
     yield _tried("jars", _jars)
     yield _tried("archive", lambda: _archive(properties))
     yield _tried("plugins", lambda: _plugins(properties))
+    yield _tried("secrets", lambda: _secrets(properties))
     yield from _worker_findings(properties)
     if with_spark:
         yield _tried("Spark", lambda: _spark(properties))
@@ -186,6 +194,16 @@ def _plugins(properties: Mapping[str, str]) -> str:
     if found.broken:
         raise SetupError("; ".join(map(str, found.broken)))
     return f"{len(found.infos()) - len(BUILT_IN)} besides the {len(BUILT_IN)} of Penstock"
+
+
+def _secrets(properties: Mapping[str, str]) -> str:
+    """Who is shown the secrets of stored configs."""
+    shown = properties.get(_SECRETS_KEY, "never").strip()
+    if shown not in SECRETS_SHOWN:
+        raise SetupError(f"{_SECRETS_KEY} is {shown}; it can be {', '.join(SECRETS_SHOWN)}")
+    if shown == "with-token" and not properties.get("penstock.secrets.token", "").strip():
+        raise SetupError(f"{_SECRETS_KEY}=with-token needs penstock.secrets.token")
+    return f"{SECRETS_SHOWN[shown]} ({_SECRETS_KEY}={shown})"
 
 
 def _port(properties: Mapping[str, str]) -> str:

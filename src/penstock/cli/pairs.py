@@ -20,3 +20,16 @@ def pairs(given: Sequence[str] | None, option: str) -> dict[str, str]:
             raise ConfigError(f"{option} needs KEY=VALUE, got {text!r}")
         found[name.strip()] = value
     return found
+
+
+def changes_of(arguments: Sequence[str], where: str) -> dict[str, str | None]:
+    """The same with `KEY-`, which removes a key: None.
+
+    Raises:
+        ConfigError: an argument is neither.
+    """
+    changes: dict[str, str | None] = {}
+    for each in arguments:
+        removed = "=" not in each and each.endswith("-") and len(each) > 1
+        changes |= {each[:-1]: None} if removed else pairs([each], where)
+    return changes

@@ -32,6 +32,7 @@ import typer
 from penstock.cli.completion import context_names
 from penstock.config.properties import load_properties
 from penstock.errors import ConfigError
+from penstock.settings.rules import SECRETS_HEADER
 
 if TYPE_CHECKING:
     from penstock.client import Client
@@ -58,7 +59,9 @@ CommandConfig = Annotated[
     typer.Option("--command-config", help="Client properties for Kafka: security.protocol, …"),
 ]
 
-_TEXTS: Final = ("connect", "user", "password", "ca-file", "bootstrap-servers", "offset-topic")
+_TEXTS: Final = (
+    "connect", "user", "password", "ca-file", "secrets-token", "bootstrap-servers", "offset-topic",
+)  # fmt: skip
 _TABLES: Final = ("kafka", "registry")
 
 
@@ -188,6 +191,8 @@ class Target:
         verify = self.login.get("ca-file", True)
         options: dict[str, Any] = {} if timeout is None else {"timeout": timeout}
         options |= {} if retry_seconds is None else {"retry_seconds": retry_seconds}
+        token = self.login.get("secrets-token")
+        options |= {} if token is None else {"headers": {SECRETS_HEADER: token}}
         return Client(self.connect, auth=auth, verify=verify, **options)
 
     def kafka(self) -> dict[str, str]:

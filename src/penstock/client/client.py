@@ -14,7 +14,14 @@ from penstock.client import answers
 from penstock.client.answers import Plugin, Validation
 from penstock.client.transport import DEFAULT_URL, Transport
 from penstock.clock import Deadline
-from penstock.errors import BadRequestError, DeadlineExceededError, PenstockError
+from penstock.config.values import HIDDEN
+from penstock.errors import (
+    BadRequestError,
+    DeadlineExceededError,
+    NotFoundError,
+    PenstockError,
+)
+from penstock.wire.digests import secret_digest
 from penstock.wire.models import (
     ConnectorInfo,
     ConnectorOffsets,
@@ -145,6 +152,37 @@ class Client:
         body |= {} if initial_state is None else {"initial_state": initial_state}
         return self._transport.ask("POST", "/connectors", answers.connector_info, body)
 
+    def copy(
+        self,
+        like: str,
+        name: str,
+        changes: Mapping[str, str | None] | None = None,
+        initial_state: str | None = None,
+    ) -> ConnectorInfo:
+        """A new connector with the config of another one, secrets included.
+
+        Penstock copies by itself, so that a hidden secret need not be known; from another server
+        the config is read and sent back. None among the changes leaves a key out.
+
+        Raises:
+            NotFoundError: there is none to copy.
+            ConflictError: there is one of this name.
+            BadRequestError: the config is not valid, or has secrets for another place.
+        """
+        body: dict[str, Any] = {"name": name, "config": dict(changes or {})}
+        body |= {} if initial_state is None else {"initial_state": initial_state}
+        path = f"/penstock{_path(like, 'copy')}"
+        try:
+            return self._transport.ask("POST", path, answers.connector_info, body)
+        except NotFoundError:
+            # Either the connector is not there, which reading it tells, or the path is not.
+            config: dict[str, str | None] = {**self.config(like), "name": name, **body["config"]}
+        hidden = sorted(key for key, text in config.items() if text == HIDDEN)
+        if hidden:
+            raise BadRequestError(f"the server hides {', '.join(hidden)}: give the values anew")
+        given = {key: text for key, text in config.items() if text is not None}
+        return self.create(name, given, initial_state)
+
     def connector(self, name: str) -> ConnectorInfo:
         """Config, tasks and type."""
         return self._get(_path(name), answers.connector_info)
@@ -153,13 +191,21 @@ class Client:
         """Its config; passwords are hidden by Penstock, not by others."""
         return self._get(_path(name, "config"), answers.mapping)
 
-    def same_secrets(self, values: Mapping[str, Mapping[str, str]]) -> dict[str, list[str]]:
-        """Of values that the server hides: by connector, the keys whose stored value is the given.
+    def same_secrets(self, values: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, bool]]:
+        """Of values that the server hides: by connector and key, whether the stored one is this.
+
+        It gets digests of them. Keys that it hides nothing of, or of which it was asked for too
+        many other values within an hour, are left out.
 
         Raises:
             NotFoundError: the server is not Penstock.
         """
-        body = {name: dict(given) for name, given in values.items()}
+        salt = self._get("/penstock/secrets/salt", lambda found: str(found["salt"]))
+        digests = {
+            name: {key: secret_digest(salt, name, key, value) for key, value in given.items()}
+            for name, given in values.items()
+        }
+        body = {"salt": salt, "digests": digests}
         return self._transport.ask("POST", "/penstock/secrets/compare", answers.mapping, body)
 
     def put_config(self, name: str, config: Mapping[str, str]) -> Created:
@@ -334,6 +380,11 @@ class Client:
         return self._transport.ask(
             "PUT", path, lambda found: list(found or []), {"level": level}, query
         )
+
+    def take_back_logger(self, name: str) -> list[str]:
+        """Undo what was set for a logger and those below it (Penstock only); those it changed."""
+        path = f"/admin/loggers/{quote(name, safe='')}"
+        return self._transport.ask("DELETE", path, lambda found: list(found or []))
 
     # --------------------------------------------------------------------------------- inwards
 

@@ -7,7 +7,8 @@ be computed with in a Column. Data without a schema is a VARIANT.
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 import pyarrow as pa
 from pyspark.sql import types as spark_types
@@ -81,6 +82,32 @@ def arrow_type(schema: Schema) -> pa.DataType:
                 arrow_type(_present(schema.key_schema)), arrow_type(_present(schema.value_schema))
             )
     return ARROW_TYPES[schema.type]
+
+
+def arrow_array(values: Sequence[Any], type_: pa.DataType) -> pa.Array:
+    """The values as an array. Half a surrogate pair becomes a question mark.
+
+    Java's strings may hold one, and it is a question mark as soon as Java writes it as UTF-8.
+    """
+    try:
+        return pa.array(values, type_)
+    except UnicodeEncodeError:
+        return pa.array([_encodable(each) for each in values], type_)
+
+
+def _encodable(value: Any) -> Any:
+    match value:
+        case str():
+            return (
+                value.encode("utf-16", "surrogatepass")
+                .decode("utf-16", "replace")
+                .replace("\ufffd", "?")
+            )
+        case list() | tuple():
+            return [_encodable(each) for each in value]
+        case dict():
+            return {key: _encodable(each) for key, each in value.items()}
+    return value
 
 
 def _present(schema: Schema | None) -> Schema:

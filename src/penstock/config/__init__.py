@@ -11,6 +11,7 @@ from penstock.config.definition import (
     Width,
 )
 from penstock.config.regex import java_regex, regex_error
+from penstock.config.runaway import runaway_error
 from penstock.config.validators import (
     Validator,
     all_of,
@@ -63,4 +64,5 @@ __all__ = [
     "optional",
     "regex_error",
     "rule",
+    "runaway_error",
 ]

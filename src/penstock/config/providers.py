@@ -17,6 +17,13 @@ log = logging.getLogger(__name__)
 
 _PLACEHOLDER: Final = re.compile(r"\$\{([^}]*?):(([^}]*?):)?([^}]*?)\}")
 PROVIDERS_KEY: Final = "config.providers"
+_JAVA_PACKAGE: Final = "org.apache.kafka.common.config.provider"
+#: What everybody calls the built-in providers: a reference to one of these is meant as one.
+_USUAL_NAMES: Final = {
+    "env": "EnvVarConfigProvider",
+    "file": "FileConfigProvider",
+    "directory": "DirectoryConfigProvider",
+}
 
 
 class ConfigProvider(Protocol):
@@ -101,8 +108,32 @@ class Resolver:
     def __init__(self, providers: Mapping[str, ConfigProvider]) -> None:
         self._providers = dict(providers)
 
+    def missing(self, props: Mapping[str, str | None]) -> dict[str, str]:
+        """By key, which lines a worker's properties lack for the references in its value."""
+        return {
+            key: f"Invalid value {match[0]} for configuration {key}: {self._lines(match[1])}"
+            for key, text in props.items()
+            for match in _PLACEHOLDER.finditer(text or "")
+            if match[1] in _USUAL_NAMES and match[1] not in self._providers
+        }
+
+    def _lines(self, name: str) -> str:
+        return (
+            f"the worker has no config provider {name}; its properties need the lines "
+            f"{PROVIDERS_KEY}={','.join((*self._providers, name))} and "
+            f"{PROVIDERS_KEY}.{name}.class={_JAVA_PACKAGE}.{_USUAL_NAMES[name]}"
+        )
+
     def resolve(self, props: Mapping[str, str]) -> dict[str, str]:
-        """The properties with every placeholder replaced whose provider has a value for it."""
+        """The properties with every placeholder replaced whose provider has a value for it.
+
+        Raises:
+            ConfigError: one would go on as it is, because its provider is not there.
+        """
+        missing = self.missing(props)
+        if missing:
+            texts = {key: (text,) for key, text in missing.items()}
+            raise ConfigError("\n".join(missing.values()), texts)
         wanted = self._wanted(props.values())
         found = {
             (name, path): self._providers[name].get(path, keys)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from penstock.config.runaway import runaway_error
 from penstock.config.validators import Rule
 from penstock.config.values import invalid
 
@@ -174,6 +175,8 @@ def _check(name: str, value: object) -> None:
     text = regex_error(value if isinstance(value, str) else None)
     if text is not None:
         raise invalid(name, value, f"Invalid regex: {text}")
+    if text := runaway_error(str(value)):
+        raise invalid(name, value, f"It might never come to an end: {text}")
 
 
 java_regex: Final = Rule(_check, "valid regex")

@@ -204,6 +204,8 @@ def _no_control_characters(name: str, value: object) -> None:
 
 
 def _no_duplicates(name: str, value: object) -> None:
+    if value is None:
+        raise invalid(name, value, "entry must be non null")
     if isinstance(value, list) and len(set(value)) != len(value):
         raise invalid(name, value, "Duplicate alias provided.")
 

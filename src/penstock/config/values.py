@@ -19,7 +19,8 @@ HIDDEN: Final = "[hidden]"
 # Java's String.trim drops exactly the characters up to the space; str.strip drops more.
 _TRIMMED: Final = "".join(map(chr, range(0x21)))
 _COMMA: Final = re.compile(r"\s*,\s*", re.ASCII)
-_WHOLE: Final = re.compile(r"[+-]?\d+")
+# More digits are out of every type's range, and Python refuses to read very many.
+_WHOLE: Final = re.compile(r"[+-]?\d{1,1000}")
 _DECIMAL: Final = re.compile(
     r"[+-]?(?:NaN|Infinity|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[fFdD]?)", re.ASCII
 )

@@ -34,6 +34,8 @@ DECIMAL: Final = "org.apache.kafka.connect.data.Decimal"
 DATE: Final = "org.apache.kafka.connect.data.Date"
 TIME: Final = "org.apache.kafka.connect.data.Time"
 TIMESTAMP: Final = "org.apache.kafka.connect.data.Timestamp"
+#: The parameter by which Confluent's connectors and converters tell how many digits a Decimal has.
+PRECISION: Final = "connect.decimal.precision"
 _MOMENTS: Final = {
     DATE: SchemaType.INT32,
     TIME: SchemaType.INT32,
@@ -92,13 +94,14 @@ class Schema:
         return int(self.parameter("scale") or 0)
 
 
-def decimal_schema(scale: int, *, optional: bool = False) -> Schema:
-    """Connect's Decimal: a number of any size with a fixed scale."""
+def decimal_schema(scale: int, *, optional: bool = False, precision: int | None = None) -> Schema:
+    """Connect's Decimal: a number with a fixed scale, of any size unless a precision is told."""
+    told = () if precision is None else ((PRECISION, str(precision)),)
     return Schema(
         SchemaType.BYTES,
         name=DECIMAL,
         version=1,
-        parameters=(("scale", str(scale)),),
+        parameters=(("scale", str(scale)), *told),
         optional=optional,
     )
 

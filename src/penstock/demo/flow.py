@@ -10,7 +10,8 @@ from pathlib import Path
 
 from penstock.errors import PenstockError
 
-_LINES_PER_SECOND = 1_000
+_PORTION = 100
+_PORTIONS_PER_SECOND = 25
 _RATE_WINDOW_SECONDS = 5.0
 
 
@@ -55,10 +56,10 @@ class Feed:
         self._thread.join(5)
 
     def _run(self) -> None:
-        portion = _LINES_PER_SECOND // 10
+        pause = 1 / _PORTIONS_PER_SECOND
         with self._path.open("a", encoding="utf-8") as file:
-            while not self._stop.wait(0.1) and self.written != self._limit:
-                numbers = range(self.written, self.written + portion)
+            while not self._stop.wait(pause) and self.written != self._limit:
+                numbers = range(self.written, self.written + _PORTION)
                 file.write("".join(f"{line(number)}\n" for number in numbers))
                 file.flush()
                 self.written = numbers.stop

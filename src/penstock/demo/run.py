@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-import httpx
 from rich.console import Console
 
 from penstock.demo.flow import DemoError, Feed, Flow, Receipt
@@ -62,6 +61,10 @@ class _Demo:
         with self._step("Jars in the cache"):
             classpath("spark", "drivers", "broker")
         kafka, worker = self._begin()
+        # Imported while both start: it takes a while, too.
+        from penstock.client import Client
+
+        self._client = self._stack.enter_context(Client(self._url, timeout=30))
         with self._step("Kafka up"):
             kafka.wait()
         with self._step(f"Worker up at {self._url}"):
@@ -80,8 +83,9 @@ class _Demo:
     def _begin(self) -> tuple[EmbeddedKafka, Child]:
         """Both processes at the same time: the worker waits for its broker."""
         kafka = EmbeddedKafka(self._home / "kafka")
-        self._stack.callback(kafka.stop)
         kafka.begin()
+        # What it has stored goes with it.
+        self._stack.callback(kafka.kill)
         properties = self._home / "worker.properties"
         properties.write_text(worker_properties(kafka.bootstrap_servers, self._url))
         command = [sys.executable, "-m", "penstock", "distributed", str(properties)]
@@ -90,17 +94,15 @@ class _Demo:
 
     def _worker_answers(self) -> bool:
         try:
-            return httpx.get(f"{self._url}/connectors", timeout=5).status_code == httpx.codes.OK
-        except httpx.HTTPError:
+            self._client.connectors()
+        except PenstockError:
             return False
+        return True
 
     def _create_pipeline(self) -> None:
         self._source.touch()
         for name, config in connectors(self._source, self._target).items():
-            body = {"name": name, "config": config}
-            answer = httpx.post(f"{self._url}/connectors", json=body, timeout=30)
-            if answer.status_code != httpx.codes.CREATED:
-                raise DemoError(f"creating {name} gave {answer.status_code}: {answer.text}")
+            self._client.create(name, config)
 
     def _watch(self, worker: Child, feed: Feed, *, leave: bool) -> None:
         receipt = Receipt(self._target)
@@ -134,7 +136,7 @@ class _Demo:
 
     def _states(self) -> str:
         try:
-            answer = httpx.get(f"{self._url}/connectors?expand=status", timeout=5).json()
-        except (httpx.HTTPError, ValueError) as error:
+            found = self._client.statuses()
+        except PenstockError as error:
             return f"the worker does not answer ({error})"
-        return "; ".join(state_of(name, entry["status"]) for name, entry in answer.items())
+        return "; ".join(state_of(name, status.to_json()) for name, status in found.items())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import traceback
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Final
@@ -15,7 +14,7 @@ from penstock.herder.commands import CommandThread
 from penstock.herder.lanes import Lanes
 from penstock.herder.reconcile import Change, Started, changes
 from penstock.herder.records import Records
-from penstock.logs import Scope, logged_as
+from penstock.logs import Scope, logged_as, trace_of
 from penstock.storage.ports import ClusterSnapshot, ConfigStore, ConnectorEntry
 from penstock.worker_port import State, TargetState, Worker
 
@@ -160,20 +159,20 @@ class Conductor:
                 worker.start_connector(name, change.start.config, change.start.target)
             if change.retarget is not None:
                 worker.set_target_state(name, change.retarget)
-        except Exception:  # a broken connector is a state, not the herder's end
+        except Exception as error:  # a broken connector is a state, not the herder's end
             with logged_as(Scope(name)):
                 log.exception("Connector %s can't be changed", name)
-            self.connector_state(name, State.FAILED, traceback.format_exc())
+            self.connector_state(name, State.FAILED, trace_of(error))
         self._start_tasks(change)
 
     def _start_tasks(self, change: Change) -> None:
         for task, found in change.start_tasks.items():
             try:
                 self._worker.start_task(task, found.connector_config, found.config, change.target)
-            except Exception:
+            except Exception as error:
                 with logged_as(Scope.of(task)):
                     log.exception("Task %s can't be started", task)
-                self.task_state(task, State.FAILED, traceback.format_exc())
+                self.task_state(task, State.FAILED, trace_of(error))
 
     def _entry(self, name: str) -> ConnectorEntry | None:
         return _existing(self._configs.snapshot(), name)

@@ -27,8 +27,8 @@ class Herder(Protocol):
     """Decides what runs, and answers for it. Methods may be called on any thread at any time.
 
     Before the herder has started they wait for it, at most until the deadline. They return values
-    and raise the errors of penstock.errors, whose text is what a client reads. Values of
-    password-typed keys never come back in clear.
+    and raise the errors of penstock.errors, whose text is what a client reads. Secrets come back
+    in clear only where `clear` asks for them.
     """
 
     def server_info(self) -> ServerInfo: ...
@@ -38,35 +38,58 @@ class Herder(Protocol):
     def connectors(self, deadline: Deadline) -> list[str]: ...
 
     def expanded(
-        self, expansions: Collection[str], deadline: Deadline
-    ) -> dict[str, dict[str, ConnectorStatus | ConnectorInfo]]:
-        """All connectors with their `status`, `info`, both or neither."""
+        self, expansions: Collection[str], deadline: Deadline, *, clear: bool = False
+    ) -> bytes:
+        """All connectors with their `status`, `info`, both or neither, as the API's JSON."""
         ...
 
-    def connector_info(self, name: str, deadline: Deadline) -> ConnectorInfo: ...
+    def connector_info(
+        self, name: str, deadline: Deadline, *, clear: bool = False
+    ) -> ConnectorInfo: ...
 
-    def connector_config(self, name: str, deadline: Deadline) -> Mapping[str, str]: ...
+    def connector_config(
+        self, name: str, deadline: Deadline, *, clear: bool = False
+    ) -> Mapping[str, str]: ...
+
+    def secrets_salt(self) -> str:
+        """For the digests of same_secrets; the same as long as the worker runs."""
+        ...
 
     def same_secrets(
-        self, values: Mapping[str, Mapping[str, str]], deadline: Deadline
-    ) -> dict[str, list[str]]:
-        """Of values that answers hide: by connector, the keys whose stored value is the given."""
+        self, salt: str, digests: Mapping[str, Mapping[str, str]], deadline: Deadline
+    ) -> dict[str, dict[str, bool]]:
+        """Of values that answers hide: by connector and key, whether a digest is the stored one's.
+
+        What was asked for with too many different digests lately is left out.
+        """
         ...
 
     def connector_status(self, name: str, deadline: Deadline) -> ConnectorStatus: ...
 
     def create_connector(
-        self, name: str, config: ConfigMap, target: str | None, deadline: Deadline
+        self,
+        name: str,
+        config: ConfigMap,
+        target: str | None,
+        deadline: Deadline,
+        *,
+        clear: bool = False,
+        like: str | None = None,
     ) -> ConnectorInfo:
-        """Store a connector that does not exist yet; its tasks follow by themselves."""
+        """Store a connector that does not exist yet; its tasks follow by themselves.
+
+        With `like`, it gets the config of that connector, secrets included, changed as by a patch.
+        """
         ...
 
-    def put_connector_config(self, name: str, config: ConfigMap, deadline: Deadline) -> Created:
+    def put_connector_config(
+        self, name: str, config: ConfigMap, deadline: Deadline, *, clear: bool = False
+    ) -> Created:
         """Create the connector, or replace its config."""
         ...
 
     def patch_connector_config(
-        self, name: str, patch: ConfigMap, deadline: Deadline
+        self, name: str, patch: ConfigMap, deadline: Deadline, *, clear: bool = False
     ) -> ConnectorInfo:
         """Change some keys; None removes one."""
         ...
@@ -91,7 +114,7 @@ class Herder(Protocol):
 
     def restart_task(self, name: str, task: int, deadline: Deadline) -> None: ...
 
-    def tasks(self, name: str, deadline: Deadline) -> list[TaskInfo]: ...
+    def tasks(self, name: str, deadline: Deadline, *, clear: bool = False) -> list[TaskInfo]: ...
 
     def task_status(self, name: str, task: int, deadline: Deadline) -> StateInfo: ...
 
@@ -151,6 +174,10 @@ class Herder(Protocol):
 
     def set_logger(self, name: str, level: str) -> list[str]:
         """Set the level on this worker; the names of all loggers that changed."""
+        ...
+
+    def take_back_logger(self, name: str) -> list[str]:
+        """Undo on this worker what was set for a logger and all below it; those that changed."""
         ...
 
     def set_cluster_logger(self, name: str, level: str, deadline: Deadline) -> None:

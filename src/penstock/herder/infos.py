@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from penstock.config import ConfigKey, ConfigValue, Password
+from penstock.config.redaction import without_password, without_passwords, without_value
 from penstock.config.values import java_text, render
 
 Json = dict[str, Any]
@@ -34,14 +35,16 @@ class ConfigInfo:
             "name": self.prefix + found.name,
             "value": self._text(found.value),
             "recommended_values": [self._text(each) for each in found.recommended_values],
-            "errors": list(found.errors),
+            "errors": list(map(without_passwords, found.errors)),
             "visible": found.visible,
         }
 
     def _text(self, value: object) -> str | None:
         if self.key is not None:
-            return render(value, self.key.type)
-        return None if value is None else java_text(value)
+            shown = render(value, self.key.type)
+        else:
+            shown = None if value is None else java_text(value)
+        return None if shown is None else without_password(shown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +57,13 @@ class ConfigInfos:
 
     @property
     def errors(self) -> list[str]:
+        """All of them, without the passwords of addresses."""
         return [
-            text for info in self.configs if info.value is not None for text in info.value.errors
+            without_passwords(text)
+            for info in self.configs
+            if info.value is not None
+            for text in info.value.errors
         ]
-
-    def with_errors(self, errors: Mapping[str, Sequence[str]]) -> ConfigInfos:
-        """The same with more errors, by key."""
-        if not errors:
-            return self
-        return replace(self, configs=[_with_errors(info, errors) for info in self.configs])
 
     def unresolved(self, texts: Mapping[str, tuple[str | None, str | None]]) -> ConfigInfos:
         """The same with references such as ${file:…} where their values were checked.
@@ -72,6 +73,17 @@ class ConfigInfos:
         """
         changed = {name: pair for name, pair in texts.items() if pair[0] != pair[1]}
         return replace(self, configs=[_unresolved(info, changed) for info in self.configs])
+
+    def with_errors(self, errors: Mapping[str, Sequence[str]]) -> ConfigInfos:
+        """The same with errors of some keys, of which some may not be among those checked."""
+        listed = {info.prefix + info.value.name for info in self.configs if info.value is not None}
+        more = [
+            ConfigInfo(None, ConfigValue(name, errors=tuple(texts)))
+            for name, texts in errors.items()
+            if name not in listed
+        ]
+        known = [_with_errors(info, errors) for info in self.configs]
+        return replace(self, configs=[*known, *more])
 
     def errors_by_key(self) -> dict[str, tuple[str, ...]]:
         found: dict[str, tuple[str, ...]] = {}
@@ -105,10 +117,11 @@ class ConfigInfos:
 
 
 def _with_errors(info: ConfigInfo, errors: Mapping[str, Sequence[str]]) -> ConfigInfo:
-    value = info.value
-    for text in errors.get(info.prefix + value.name, ()) if value is not None else ():
-        value = value.with_error(text) if value is not None else None
-    return replace(info, value=value)
+    found = info.value
+    if found is None:
+        return info
+    more = errors.get(info.prefix + found.name, ())
+    return replace(info, value=replace(found, errors=(*found.errors, *more)))
 
 
 def _unresolved(
@@ -127,7 +140,7 @@ def _unresolved(
 
 def _hidden(text: str, before: str, after: str) -> str:
     shown = _INVALID.sub(lambda match: f"{match[1]}{before}{match[2]}", text)
-    return shown.replace(after, before) if after else shown
+    return without_value(shown, after, before)
 
 
 def key_json(key: ConfigKey, prefix: str = "") -> Json:

@@ -28,7 +28,7 @@ from penstock.herder.commands import CommandThread
 from penstock.herder.conductor import Conductor
 from penstock.herder.herder import ConfigMap
 from penstock.herder.lanes import Lanes, within
-from penstock.herder.loggers import Loggers
+from penstock.herder.loggers import ROOT, Loggers
 from penstock.herder.offsets import OffsetRequests
 from penstock.herder.records import Identity, Records
 from penstock.herder.reports import WorkerReports
@@ -97,7 +97,7 @@ class LocalHerder:
         self._ready, self._stopping = threading.Event(), threading.Event()
         self._loggers = Loggers(clock)
         self._logs = logs or ConnectorLogs()
-        self._secrets = secrets = Secrets(plugins)
+        self._secrets = secrets = Secrets(plugins, clock)
         self._thread = CommandThread(clock)
         self._lanes = Lanes()
         self._views = Views(
@@ -156,6 +156,7 @@ class LocalHerder:
                 log.warning("Last statuses are not stored: %s", error)
         for store in (self._stores.configs, self._stores.statuses, self._stores.offsets):
             store.close()
+        self._loggers.take_back(ROOT)
 
     def _start(self) -> None:
         stores = self._stores
@@ -226,6 +227,8 @@ class LocalHerder:
         except DeadlineExceededError as error:
             text = "Worker was unable to handle this request and may be unable to handle other "
             return Health("unhealthy", f"{text}requests. {error}")
+        if obstacle := self._worker.obstacle():
+            return Health("unhealthy", f"Worker answers, but no record moves. {obstacle}")
         return Health("healthy", "Worker has completed startup and is ready to handle requests.")
 
     # ------------------------------------------------------------------------------------- reads
@@ -235,33 +238,43 @@ class LocalHerder:
         return self._views.names()
 
     def expanded(
-        self, expansions: Collection[str], deadline: Deadline
-    ) -> dict[str, dict[str, ConnectorStatus | ConnectorInfo]]:
+        self, expansions: Collection[str], deadline: Deadline, *, clear: bool = False
+    ) -> bytes:
         self._await(deadline)
-        return self._views.expanded(expansions)
+        return self._views.expanded(expansions, clear=clear)
 
-    def connector_info(self, name: str, deadline: Deadline) -> ConnectorInfo:
+    def connector_info(
+        self, name: str, deadline: Deadline, *, clear: bool = False
+    ) -> ConnectorInfo:
         self._await(deadline)
-        return self._views.info(name)
+        return self._views.info(name, clear=clear)
 
-    def connector_config(self, name: str, deadline: Deadline) -> Mapping[str, str]:
+    def connector_config(
+        self, name: str, deadline: Deadline, *, clear: bool = False
+    ) -> Mapping[str, str]:
         self._await(deadline)
-        return self._views.config(name)
+        return self._views.config(name, clear=clear)
+
+    def secrets_salt(self) -> str:
+        return self._secrets.salt
 
     def same_secrets(
-        self, values: Mapping[str, Mapping[str, str]], deadline: Deadline
-    ) -> dict[str, list[str]]:
+        self, salt: str, digests: Mapping[str, Mapping[str, str]], deadline: Deadline
+    ) -> dict[str, dict[str, bool]]:
         self._await(deadline)
-        stored = {name: self._views.stored_config(name) or {} for name in values}
-        return {name: self._secrets.same(given, stored[name]) for name, given in values.items()}
+        stored = {name: self._views.stored_config(name) or {} for name in digests}
+        return {
+            name: self._secrets.same(name, salt, given, stored[name])
+            for name, given in digests.items()
+        }
 
     def connector_status(self, name: str, deadline: Deadline) -> ConnectorStatus:
         self._await(deadline)
         return self._views.status(name)
 
-    def tasks(self, name: str, deadline: Deadline) -> list[TaskInfo]:
+    def tasks(self, name: str, deadline: Deadline, *, clear: bool = False) -> list[TaskInfo]:
         self._await(deadline)
-        return self._views.tasks(name)
+        return self._views.tasks(name, clear=clear)
 
     def task_status(self, name: str, task: int, deadline: Deadline) -> StateInfo:
         self._await(deadline)
@@ -270,20 +283,29 @@ class LocalHerder:
     # ------------------------------------------------------------------------------------ writes
 
     def create_connector(
-        self, name: str, config: ConfigMap, target: str | None, deadline: Deadline
+        self,
+        name: str,
+        config: ConfigMap,
+        target: str | None,
+        deadline: Deadline,
+        *,
+        clear: bool = False,
+        like: str | None = None,
     ) -> ConnectorInfo:
         self._await(deadline)
-        return self._writes.create(name, config, target, deadline)
+        return self._writes.create(name, config, target, deadline, clear=clear, like=like)
 
-    def put_connector_config(self, name: str, config: ConfigMap, deadline: Deadline) -> Created:
+    def put_connector_config(
+        self, name: str, config: ConfigMap, deadline: Deadline, *, clear: bool = False
+    ) -> Created:
         self._await(deadline)
-        return self._writes.put(name, config, deadline)
+        return self._writes.put(name, config, deadline, clear=clear)
 
     def patch_connector_config(
-        self, name: str, patch: ConfigMap, deadline: Deadline
+        self, name: str, patch: ConfigMap, deadline: Deadline, *, clear: bool = False
     ) -> ConnectorInfo:
         self._await(deadline)
-        return self._writes.patch(name, patch, deadline)
+        return self._writes.patch(name, patch, deadline, clear=clear)
 
     def delete_connector(self, name: str, deadline: Deadline) -> None:
         self._await(deadline)
@@ -373,16 +395,10 @@ class LocalHerder:
         restored = self._secrets.restored(config, stored)
         check_request(plugin, restored)
         try:
-            self._secrets.require_class(restored)
-            infos = within(
-                "validating the connector's config",
-                lambda: self._validation.validate(restored),
-                deadline,
-            )
+            return self._writes.findings(restored, deadline, stored).to_json()
         except BadRequestError as error:
             # Connect answers 500 here and 400 to the same mistake when a connector is created.
             raise PluginError(str(error)) from error
-        return infos.to_json()
 
     def preview(
         self,
@@ -396,6 +412,8 @@ class LocalHerder:
         restored = self._secrets.restored({"name": "preview", **config}, stored)
         check_request(plugin, restored)
         self._secrets.require_class(restored)
+        for problem in self._secrets.mask_problems(restored, stored).values():
+            raise BadRequestError(problem)
 
         def look() -> list[dict[str, Any]]:
             self._validation.check(restored)
@@ -426,6 +444,9 @@ class LocalHerder:
 
     def set_logger(self, name: str, level: str) -> list[str]:
         return self._loggers.set(name, level)
+
+    def take_back_logger(self, name: str) -> list[str]:
+        return self._loggers.take_back(name)
 
     def set_cluster_logger(self, name: str, level: str, deadline: Deadline) -> None:
         self._loggers.check(level)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Mapping
 from typing import Final
 
 from penstock.clock import Clock
@@ -21,6 +22,7 @@ class Loggers:
         self._clock = clock
         self._manager = manager or logging.root.manager
         self._modified: dict[str, int] = {}
+        self._before: dict[str, int] = {}
         self._lock = threading.Lock()
 
     def all(self) -> dict[str, LoggerLevel]:
@@ -52,23 +54,53 @@ class Loggers:
         return LEVELS[level.upper()]
 
     def set(self, name: str, level: str) -> list[str]:
-        """Set the level of a logger and of all below it; the names of those that changed."""
+        """Set the level of a logger and of all below it; the names of those that changed.
+
+        A logger below that has a level from its library keeps it: whoever wants its lines names it.
+        """
         number = self.check(level)
         with self._lock:
             self._named(name)
-            below = {
-                found: logger
-                for found, logger in self._loggers().items()
-                if name == ROOT or found == name or found.startswith(f"{name}.")
-            }
-            # First see what changes: setting a parent changes what its children inherit.
-            changed = sorted(
-                found for found, logger in below.items() if logger.getEffectiveLevel() != number
-            )
-            for logger in below.values():
-                logger.setLevel(number)
+            before = self._levels(name)
+            for found, logger in self._below(name):
+                # Others inherit it, or have a level that nobody asked for here.
+                if found == name or self._before.get(found) == logging.NOTSET:
+                    self._before.setdefault(found, logger.level)
+                    logger.setLevel(number)
+            changed = self._changes(name, before)
             self._modified |= dict.fromkeys(changed, self._clock.wall_ms())
         return changed
+
+    def take_back(self, name: str) -> list[str]:
+        """Give a logger and all below it the levels they had at first; those that changed.
+
+        Raises:
+            NotFoundError: there is no logger of that name.
+        """
+        self.one(name)
+        with self._lock:
+            before = self._levels(name)
+            for found, logger in self._below(name):
+                if found in self._before:
+                    logger.setLevel(self._before.pop(found))
+            changed = self._changes(name, before)
+            for found, _ in self._below(name):
+                self._modified.pop(found, None)
+        return changed
+
+    def _below(self, name: str) -> list[tuple[str, logging.Logger]]:
+        return [
+            (found, logger)
+            for found, logger in self._loggers().items()
+            if name == ROOT or found == name or found.startswith(f"{name}.")
+        ]
+
+    def _levels(self, name: str) -> dict[str, int]:
+        return {found: logger.getEffectiveLevel() for found, logger in self._below(name)}
+
+    def _changes(self, name: str, before: Mapping[str, int]) -> list[str]:
+        now = self._levels(name)
+        return sorted(found for found, level in before.items() if now[found] != level)
 
     def _named(self, name: str) -> logging.Logger:
         return self._manager.root if name == ROOT else self._manager.getLogger(name)

@@ -72,7 +72,11 @@ class PluginKeys:
     def class_name(self, name: str) -> str:
         """The full name of a plugin's class; LookupError if there is none of any kind."""
         # An abstract class exists too, as far as Connect's first error text goes.
-        return name if self._variants(name) else self.plugins.class_name(name)
+        return name if self.is_base(name) else self.plugins.class_name(name)
+
+    def is_base(self, name: str) -> bool:
+        """Whether it is a class that only others are made from."""
+        return bool(self._variants(name))
 
     def info(self, name: str | None, kind: PluginKind) -> PluginInfo | None:
         """The plugin of a kind; None if there is no such."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from penstock.api.connector import SourceConnector
-from penstock.config import ConfigValue, regex_error
+from penstock.config import ConfigValue, regex_error, runaway_error
 from penstock.config.values import Type, java_text, parse_value
 from penstock.settings import DistributedSettings, WorkerSettings
 
@@ -80,7 +80,7 @@ def _dlq_in_list(dlq: str, topics: str) -> Iterator[Finding]:
 
 
 def _dlq_matched(dlq: str, regex: str) -> Iterator[Finding]:
-    if regex_error(regex) is None and _matches(regex, dlq):
+    if regex_error(regex) is None and runaway_error(regex) is None and _matches(regex, dlq):
         yield (
             _REGEX,
             f"The DLQ topic '{dlq}' may not be matched by the regex for the topics "

@@ -11,6 +11,7 @@ from penstock.api.connector import Connector, SourceConnector
 from penstock.api.plugin import PluginKind
 from penstock.config import ConfigDef, ConfigKey, ConfigValue
 from penstock.config.providers import Resolver
+from penstock.config.redaction import without_value
 from penstock.config.unknown import unknown_keys
 from penstock.config.values import java_text
 from penstock.data.hash_order import hash_order
@@ -68,20 +69,36 @@ class Validation:
         self._resolver = resolver
         self._policy = override_policy(settings.connector_client_config_override_policy) or "All"
 
-    def validate(self, config: ConfigMap) -> ConfigInfos:
+    def validate(self, config: ConfigMap, *, outside: bool = True) -> ConfigInfos:
         """Check a whole config; what is wrong is in the answer.
+
+        Args:
+            config: with references to what config providers keep.
+            outside: ask the connector about servers and tables too, if nothing else is wrong.
 
         Raises:
             BadRequestError: the config names no connector, or none that exists here.
             ConfigError: a client override has a value of the wrong type.
         """
         props = self._resolved(config)
+        missing = {name: [text] for name, text in self._resolver.missing(config).items()}
         try:
             found = self._validated(props)
         except (BadRequestError, ConfigError) as error:
             # Not chained: the cause has what the config providers keep in its text.
             raise type(error)(_unresolved(str(error), config, props)) from None
-        return found.unresolved({name: (config[name], props[name]) for name in config})
+        if outside and not missing and not found.errors:
+            found = found.with_errors(self._found_outside(props))
+        shown = found.unresolved({name: (config[name], props[name]) for name in config})
+        return shown.with_errors(missing)
+
+    def _found_outside(self, props: ConfigMap) -> Mapping[str, Sequence[str]]:
+        given = {name: text for name, text in props.items() if text is not None}
+        try:
+            return self._outside_problems(given)
+        except Exception as error:  # noqa: BLE001 - a plugin's, or Spark's: not the config's fault
+            log.warning("Whether the outside world is as the config says is not known: %s", error)
+            return {}
 
     def _validated(self, props: ConfigMap) -> ConfigInfos:
         info = self._connector(props)
@@ -91,8 +108,7 @@ class Validation:
         return self._check(props, info).run()
 
     def _check(self, props: ConfigMap, info: PluginInfo) -> _Check:
-        asked = (self._chain_problems, self._outside_problems)
-        return _Check(self._keys, self._settings, props, info, self._policy, *asked)
+        return _Check(self._keys, self._settings, props, info, self._policy, self._chain_problems)
 
     def check(self, config: ConfigMap) -> None:
         """Return if the config may be used.
@@ -123,8 +139,11 @@ class Validation:
 
         Raises:
             NotFoundError: there is no such plugin.
+            PluginError: it is only the base of several, such as InsertField$Key and $Value.
             BadRequestError: not in that version.
         """
+        if self._keys.is_base(name):
+            raise PluginError("Instantiation error")
         info = self._plugins.find(name)
         problem = mismatch(info.name, version, self._keys.versions(info.name))
         if problem:
@@ -140,7 +159,10 @@ class Validation:
         return {**own.keys, **framework.keys, **own.keys}
 
     def _resolved(self, config: ConfigMap) -> dict[str, str | None]:
-        texts = {name: text for name, text in config.items() if text is not None}
+        missing = self._resolver.missing(config)
+        texts = {
+            name: text for name, text in config.items() if text is not None and name not in missing
+        }
         return {**config, **self._resolver.resolve(texts)}
 
     def _connector(self, props: ConfigMap) -> PluginInfo:
@@ -174,7 +196,6 @@ class _Check:
     info: PluginInfo
     policy: str
     chain_problems: ChainProblems
-    outside_problems: OutsideProblems
 
     def run(self) -> ConfigInfos:
         definition = self._framework()
@@ -190,16 +211,7 @@ class _Check:
         merged = _merged({**definition.keys, **own.keys}, values, self._own_values(connector, own))
         extra = [*override_infos(self.props, self.info.kind, self.policy), *converters]
         groups = dict.fromkeys([*definition.groups, *own.groups, *groups_of(extra)])
-        found = ConfigInfos(self.props[_CLASS] or "", list(groups), [*merged, *extra])
-        return found if found.errors else found.with_errors(self._look_outside())
-
-    def _look_outside(self) -> Mapping[str, Sequence[str]]:
-        given = {name: text for name, text in self.props.items() if text is not None}
-        try:
-            return self.outside_problems(given)
-        except Exception as error:  # noqa: BLE001 - a plugin's, or Spark's: not the config's fault
-            log.warning("Whether the outside world is as the config says is not known: %s", error)
-            return {}
+        return ConfigInfos(self.props[_CLASS] or "", list(groups), [*merged, *extra])
 
     def unknown_keys(self) -> dict[str, str]:
         own = self._new_connector().Config.definition()
@@ -264,6 +276,8 @@ class _Check:
 
     def _own_values(self, connector: Connector, own: ConfigDef) -> list[ConfigValue]:
         found = {value.name: value for value in own.validate(self.props)}
+        # Connect stores null for these, and the connector fails later.
+        _add_null_errors({name: self.props[name] for name in found if name in self.props}, found)
         given = {name: text for name, text in self.props.items() if text is not None}
         for name, texts in connector.validate(given).items():
             for text in texts:
@@ -311,7 +325,7 @@ def _unresolved(text: str, config: ConfigMap, props: ConfigMap) -> str:
     for name, after in props.items():
         before = config[name]
         if before is not None and after and after != before:
-            text = text.replace(after, before)
+            text = without_value(text, after, before)
     return text
 
 

@@ -90,6 +90,7 @@ def _compared(one: str, other: str) -> int:
 
 def _ordinal(version: str) -> tuple[tuple[int, int, str], ...]:
     return tuple(
-        (1, int(part), "") if part.isdigit() else (0, 0, part.lower())
+        # The longer number is the larger one; Python refuses to read very long ones.
+        (1, len(part.lstrip("0")), part.lstrip("0")) if part.isdigit() else (0, 0, part.lower())
         for part in _PARTS.findall(version)
     )

@@ -6,13 +6,20 @@ They read snapshots, so they may be asked on any thread and wait for nobody.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from penstock.data.record import TaskId
 from penstock.errors import NotFoundError
 from penstock.herder.secrets import Secrets
 from penstock.plugins import PluginInfo, Plugins
-from penstock.storage.ports import ConfigStore, ConnectorEntry, Status, StatusStore
+from penstock.storage.ports import (
+    ClusterSnapshot,
+    ConfigStore,
+    ConnectorEntry,
+    Status,
+    StatusStore,
+)
+from penstock.wire.json import encode
 from penstock.wire.models import (
     ActiveTopics,
     ConnectorInfo,
@@ -25,8 +32,55 @@ from penstock.wire.models import (
 UNKNOWN_TYPE = "unknown"
 
 
+@dataclass(frozen=True, slots=True)
+class _State:
+    """All that is stored of a connector. Quick to compare: what did not change is the same."""
+
+    entry: ConnectorEntry
+    connector: Status | None = None
+    tasks: Mapping[TaskId, Status] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A connector in JSON, and what it was made from.
+
+    One whose plugin is not installed is not kept: that may happen any moment.
+    """
+
+    state: _State
+    known_type: bool
+    text: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Moment:
+    """What has to be the same for an answer to be the same."""
+
+    configs: ClusterSnapshot
+    changes: int
+    plugins: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """All connectors in JSON, together and each."""
+
+    moment: _Moment
+    connectors: Mapping[str, _Written]
+    text: bytes
+
+    def holds(self, now: _Moment) -> bool:
+        then = self.moment
+        return (
+            then.configs is now.configs
+            and (then.changes, then.plugins) == (now.changes, now.plugins)
+            and all(each.known_type for each in self.connectors.values())
+        )
+
+
 class Views:
-    """What the stores know, without passwords."""
+    """What the stores know; secrets are hidden unless `clear`."""
 
     def __init__(
         self,
@@ -41,6 +95,7 @@ class Views:
         self._statuses = statuses
         self._plugins = plugins
         self._secrets = secrets
+        self._written: dict[frozenset[str], _Answer] = {}
         self._notes_of = notes_of
         self._noted: dict[str, tuple[Mapping[str, str], int, Sequence[str]]] = {}
 
@@ -68,37 +123,69 @@ class Views:
         found = self.find(name)
         return None if found is None else found.config
 
-    def config(self, name: str) -> dict[str, str]:
-        return self._secrets.masked(self.entry(name).config or {})
+    def config(self, name: str, *, clear: bool = False) -> dict[str, str]:
+        return self._shown(self.entry(name).config or {}, clear=clear)
 
-    def expanded(
-        self, expansions: Collection[str]
-    ) -> dict[str, dict[str, ConnectorStatus | ConnectorInfo]]:
-        """All connectors with what is asked of them; one that has no status yet is left out."""
-        found: dict[str, dict[str, ConnectorStatus | ConnectorInfo]] = {}
-        for name, entry in self._configs.snapshot().connectors.items():
-            status = self._statuses.connector(name) if "status" in expansions else None
-            if entry.config is None or ("status" in expansions and status is None):
+    def _shown(self, config: Mapping[str, str], *, clear: bool) -> dict[str, str]:
+        return dict(config) if clear else self._secrets.masked(config)
+
+    def expanded(self, expansions: Collection[str], *, clear: bool = False) -> bytes:
+        """All connectors with what is asked of them; one that has no status yet is left out.
+
+        It is JSON: that of each connector is kept until something about it changes, and all of it
+        until anything does.
+        """
+        wanted = frozenset(expansions) & {"status", "info"}
+        # Read before the states: what changes meanwhile is newer than what is kept.
+        moment = _Moment(self._configs.snapshot(), self._statuses.changes, self._plugins.generation)
+        if clear:
+            # Asked for rarely, and not to be kept: it has secrets in it.
+            return self._answer(wanted, moment, None, clear=True).text
+        kept = self._written.get(wanted)
+        if kept is None or not kept.holds(moment):
+            kept = self._written[wanted] = self._answer(wanted, moment, kept)
+        return kept.text
+
+    def _answer(
+        self, wanted: frozenset[str], now: _Moment, kept: _Answer | None, *, clear: bool = False
+    ) -> _Answer:
+        before = {} if kept is None or kept.moment.plugins != now.plugins else kept.connectors
+        written: dict[str, _Written] = {}
+        for name, entry in now.configs.connectors.items():
+            state = _State(entry)
+            if "status" in wanted:
+                connector = self._statuses.connector(name)
+                state = _State(entry, connector, self._statuses.tasks(name))
+            if entry.config is None or ("status" in wanted and state.connector is None):
                 continue
-            parts = found.setdefault(name, {})
-            if status is not None:
-                tasks = self._statuses.tasks(name)
-                parts["status"] = self._shown_status(name, entry, status, tasks)
-            if "info" in expansions:
-                parts["info"] = self._shown_info(name, entry)
-        return found
+            known = before.get(name)
+            fresh = known is not None and known.known_type and known.state == state
+            written[name] = (
+                known if known and fresh else self._write(name, state, wanted, clear=clear)
+            )
+        return _Answer(now, written, b"{%b}" % b",".join(each.text for each in written.values()))
 
-    def info(self, name: str) -> ConnectorInfo:
-        return self._shown_info(name, self.entry(name))
+    def _write(self, name: str, state: _State, wanted: frozenset[str], *, clear: bool) -> _Written:
+        parts: dict[str, object] = {}
+        if state.connector is not None:
+            shown = self._shown_status(name, state.entry, state.connector, state.tasks)
+            parts["status"] = shown.to_json()
+        if "info" in wanted:
+            parts["info"] = self._shown_info(name, state.entry, clear=clear).to_json()
+        known_type = self.type_of(state.entry.config or {}) != UNKNOWN_TYPE
+        return _Written(state, known_type, encode({name: parts})[1:-1])
 
-    def _shown_info(self, name: str, entry: ConnectorEntry) -> ConnectorInfo:
+    def info(self, name: str, *, clear: bool = False) -> ConnectorInfo:
+        return self._shown_info(name, self.entry(name), clear=clear)
+
+    def _shown_info(self, name: str, entry: ConnectorEntry, *, clear: bool) -> ConnectorInfo:
         config = entry.config or {}
         tasks = [TaskRef(name, number) for number in range(len(entry.tasks))]
-        return ConnectorInfo(name, self._secrets.masked(config), tasks, self.type_of(config))
+        return ConnectorInfo(name, self._shown(config, clear=clear), tasks, self.type_of(config))
 
-    def tasks(self, name: str) -> list[TaskInfo]:
+    def tasks(self, name: str, *, clear: bool = False) -> list[TaskInfo]:
         return [
-            TaskInfo(TaskRef(name, number), self._secrets.masked(config))
+            TaskInfo(TaskRef(name, number), self._shown(config, clear=clear))
             for number, config in enumerate(self.entry(name).tasks)
         ]
 

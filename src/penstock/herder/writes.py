@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 
 from penstock.clock import Deadline
 from penstock.data.record import TaskId
-from penstock.errors import BadRequestError, ConflictError, NotFoundError
+from penstock.errors import ConfigError, ConflictError, NotFoundError
 from penstock.herder.commands import CommandThread
 from penstock.herder.conductor import Conductor
 from penstock.herder.herder import ConfigMap
@@ -35,8 +35,8 @@ class Validation(Protocol):
         """Raise ConfigError or BadRequestError, with the API's text, unless it may be used."""
         ...
 
-    def validate(self, config: ConfigMap) -> ConfigInfos:
-        """What is wrong with a config, key by key."""
+    def validate(self, config: ConfigMap, *, outside: bool = True) -> ConfigInfos:
+        """What is wrong with a config, key by key; `outside`: with what it names elsewhere."""
         ...
 
     def definitions(self, name: str, version: str | None = None) -> list[dict[str, Any]]:
@@ -75,36 +75,49 @@ class Writes:
     # -------------------------------------------------------------------------------- configs
 
     def create(
-        self, name: str, config: ConfigMap, target: str | None, deadline: Deadline
+        self,
+        name: str,
+        config: ConfigMap,
+        target: str | None,
+        deadline: Deadline,
+        *,
+        clear: bool = False,
+        like: str | None = None,
     ) -> ConnectorInfo:
-        checked = self._checked(config, deadline)
+        """Store a new connector; with `like`, the config of that one and what is different."""
+        stored = None if like is None else self._views.entry(like).config or {}
+        checked = self._checked(self._changed_from(stored, config), deadline, stored)
 
         def store() -> ConnectorInfo:
             if self._views.find(name) is not None:
                 raise ConflictError(f"Connector {name} already exists")
             self._configs.put_connector(name, checked, deadline, target=target)
-            return self._changed(name)
+            return self._changed(name, clear=clear)
 
         return self._thread.call(_writing(name), store, deadline)
 
-    def put(self, name: str, config: ConfigMap, deadline: Deadline) -> Created:
-        sent = self._secrets.restored(config, self._views.stored_config(name))
-        checked = self._checked(sent, deadline)
+    def put(
+        self, name: str, config: ConfigMap, deadline: Deadline, *, clear: bool = False
+    ) -> Created:
+        stored = self._views.stored_config(name)
+        checked = self._checked(self._secrets.restored(config, stored), deadline, stored)
 
         def store() -> Created:
             created = self._views.find(name) is None
             self._replace(name, checked, deadline)
-            return Created(created, self._changed(name))
+            return Created(created, self._changed(name, clear=clear))
 
         return self._thread.call(_writing(name), store, deadline)
 
-    def patch(self, name: str, patch: ConfigMap, deadline: Deadline) -> ConnectorInfo:
+    def patch(
+        self, name: str, patch: ConfigMap, deadline: Deadline, *, clear: bool = False
+    ) -> ConnectorInfo:
         for _ in range(_PATCH_ATTEMPTS):
             old = self._views.entry(name).config or {}
-            new = self._secrets.restored(patched(old, patch), old)
+            new = self._changed_from(old, patch)
             if "name" in new:
                 named_config(name, new)
-            checked = self._checked(new, deadline)
+            checked = self._checked(new, deadline, old)
 
             def store(
                 old: Mapping[str, str] = old, checked: Mapping[str, str] = checked
@@ -112,7 +125,7 @@ class Writes:
                 if self._views.entry(name).config != old:
                     return None  # somebody else was quicker: patch what is there now
                 self._replace(name, checked, deadline)
-                return self._changed(name)
+                return self._changed(name, clear=clear)
 
             found = self._thread.call(_writing(name), store, deadline)
             if found is not None:
@@ -131,16 +144,42 @@ class Writes:
         step = f"removing the config for connector {name} from the config topic"
         self._thread.call(step, remove, deadline)
 
-    def _checked(self, config: ConfigMap, deadline: Deadline) -> dict[str, str]:
-        self._secrets.require_class(config)
-        self._secrets.refuse_masks(config)
-        within(
-            "validating the connector's config", lambda: self._validation.check(config), deadline
-        )
-        if any(value is None for value in config.values()):
-            raise BadRequestError("Null value can not be supplied as the configuration value.")
+    def _changed_from(
+        self, stored: Mapping[str, str] | None, patch: ConfigMap
+    ) -> dict[str, str | None]:
+        """As if somebody had read the config and sent it back: secrets stay by the same rule."""
+        if stored is None:
+            return dict(patch)
+        return self._secrets.restored(patched(self._secrets.masked(stored), patch), stored)
+
+    def _checked(
+        self, config: ConfigMap, deadline: Deadline, stored: Mapping[str, str] | None = None
+    ) -> dict[str, str]:
+        infos = self.findings(config, deadline, stored)
+        message = infos.message()
+        if message is not None:
+            raise ConfigError(message, infos.errors_by_key())
         self._warn_of_unknown_keys(config)
         return {key: value for key, value in config.items() if value is not None}
+
+    def findings(
+        self, config: ConfigMap, deadline: Deadline, stored: Mapping[str, str] | None = None
+    ) -> ConfigInfos:
+        """All that is wrong with a config whose secrets are restored; nothing else refuses it.
+
+        Raises:
+            BadRequestError: the config names no connector, or none that exists here.
+            ConfigError: a client override has a value of the wrong type.
+        """
+        self._secrets.require_class(config)
+        masks = self._secrets.mask_problems(config, stored)
+        found = within(
+            "validating the connector's config",
+            # A mask is no password to try at a server.
+            lambda: self._validation.validate(config, outside=not masks),
+            deadline,
+        )
+        return found.with_errors({name: [text] for name, text in masks.items()})
 
     def _warn_of_unknown_keys(self, config: ConfigMap) -> None:
         name = config.get("name") or ""
@@ -156,9 +195,9 @@ class Writes:
         if same and status is not None and status.state == State.FAILED:
             self._conductor.restart(name, connector=True)
 
-    def _changed(self, name: str) -> ConnectorInfo:
+    def _changed(self, name: str, *, clear: bool) -> ConnectorInfo:
         self._conductor.reconcile_one(name)
-        return self._views.info(name)
+        return self._views.info(name, clear=clear)
 
     # -------------------------------------------------------------------------- target states
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from penstock.config.runaway import runaway_error
 from penstock.config.values import invalid
 
 # POSIX classes of Java, for the ASCII that topic names are made of.
@@ -29,6 +30,8 @@ def java_pattern(text: str, key: str) -> re.Pattern[str]:
     """Compile for `fullmatch`; `key` names the property in the error."""
     if "&&" in text:
         raise invalid(key, text, "intersections of classes (&&) are not supported")
+    if wrong := runaway_error(text):
+        raise invalid(key, text, f"it might never come to an end: {wrong}")
     try:
         return re.compile(_translated(text, key), re.ASCII)
     except re.error as error:

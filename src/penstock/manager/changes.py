@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
+from penstock.config.redaction import without_password
 from penstock.config.values import HIDDEN
 from penstock.manager.cluster import Cluster, Running
 from penstock.manager.connector import (
@@ -19,7 +20,7 @@ from penstock.manager.connector import (
     matches,
     reads_topics,
 )
-from penstock.manager.secrets import is_mask
+from penstock.manager.secrets import hides, is_mask
 from penstock.wire.states import Wanted
 
 if TYPE_CHECKING:
@@ -261,7 +262,8 @@ class _Comparison:
         if old is None or old == new:
             return old == new
         # What a server hides and can't compare is taken for equal: else it would change for ever.
-        return is_mask(old) and self.cluster.compared.get((name, key), True)
+        seen = is_mask(old) or without_password(new) == old
+        return hides(old) and seen and self.cluster.compared.get((name, key), True)
 
     def _differences(
         self, old: Mapping[str, str], new: Mapping[str, str], same: Sequence[str]
@@ -288,8 +290,8 @@ class _Comparison:
         blind = [
             key
             for key, text in new.items()
-            if is_mask(running.config.get(key, ""))
-            and not is_mask(text)
+            if hides(running.config.get(key, ""))
+            and not hides(text)
             and (running.name, key) not in self.cluster.compared
         ]
         if blind:

@@ -10,7 +10,7 @@ from typing import Final
 from penstock.client import Client, Expanded
 from penstock.errors import NotFoundError, PenstockError, SetupError
 from penstock.manager.connector import MARKER, NAME, Connector
-from penstock.manager.secrets import SecretKeys, is_mask, password_keys
+from penstock.manager.secrets import SecretKeys, hides, password_keys
 
 _AT_ONCE: Final = 8
 
@@ -116,14 +116,10 @@ def _compared(
         same = client.same_secrets(asked)
     except NotFoundError:
         return {}  # a server that hides secrets, and compares none
-    return {
-        (name, key): key in same.get(name, ()) for name, values in asked.items() for key in values
-    }
+    return {(name, key): is_same for name in same for key, is_same in same[name].items()}
 
 
 def _hidden(wanted: Mapping[str, str], running: Mapping[str, str]) -> dict[str, str]:
     return {
-        key: text
-        for key, text in wanted.items()
-        if is_mask(running.get(key, "")) and not is_mask(text)
+        key: text for key, text in wanted.items() if hides(running.get(key, "")) and not hides(text)
     }

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from penstock.client import Client
+from penstock.config.redaction import is_reference
 from penstock.config.values import HIDDEN
 from penstock.errors import ConfigError
 from penstock.manager.cluster import Running, read_connectors, read_secrets
 from penstock.manager.connector import NAME, matches
-from penstock.manager.secrets import SecretKeys, has_password, is_mask, is_reference
+from penstock.manager.secrets import SecretKeys, has_password, hides
 from penstock.wire.states import Wanted
 
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]")
@@ -53,7 +54,7 @@ def export(
     """The cluster's connectors in the form of files; those that match, or all."""
     found = [each for each in read_connectors(client).values() if matches(each.name, patterns)]
     keys = SecretKeys()
-    if secrets is not SecretForm.CLEAR or any(map(is_mask, _values(found))):
+    if secrets is not SecretForm.CLEAR or any(map(hides, _values(found))):
         keys = read_secrets(client, {each.plugin for each in found})
     left_out: list[tuple[str, str]] = []
     documents = {each.name: _document(each, keys, secrets, left_out) for each in found}
@@ -75,7 +76,7 @@ def _document(
             continue
         if form is SecretForm.ENV:
             config[key] = f"${{env:{_variable(running.name, key)}}}"
-        elif form is SecretForm.HIDDEN or is_mask(text):
+        elif form is SecretForm.HIDDEN or hides(text):
             config[key] = HIDDEN
         else:
             continue

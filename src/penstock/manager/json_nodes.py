@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from penstock.manager.nodes import Entry, Items, Node, Scalar, SyntaxProblemError, Table
+from penstock.wire.json import comment_hint
 
 # Only for texts that the JSON parser has accepted, so it need not be strict.
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
@@ -24,7 +25,7 @@ def read_json(text: str) -> Node:
         json.loads(text, parse_constant=_refuse)
         return _Reader(_tokens(text)).node()
     except json.JSONDecodeError as error:
-        told = f"not valid JSON: {error.msg} (column {error.colno})"
+        told = f"not valid JSON: {error.msg} (column {error.colno}){comment_hint(error)}"
         raise SyntaxProblemError(told, error.lineno) from error
     except (ValueError, RecursionError) as error:
         raise SyntaxProblemError(f"not valid JSON: {error}", None) from error

@@ -7,14 +7,19 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from penstock.config.redaction import sounds_secret, without_passwords
+from penstock.config.redaction import (
+    has_mask,
+    is_reference,
+    sounds_secret,
+    without_password,
+    without_passwords,
+    without_value,
+)
 from penstock.config.values import HIDDEN
 
 if TYPE_CHECKING:
     from penstock.client import Validation
 
-# A config provider's reference is not the secret, and who reads a plan needs to see it.
-_REFERENCE: Final = re.compile(r"\$\{[^{}]+\}")
 _STARS: Final = re.compile(r"\*{4,}")
 
 
@@ -23,14 +28,14 @@ def is_mask(value: str) -> bool:
     return value == HIDDEN or _STARS.fullmatch(value) is not None
 
 
-def is_reference(value: str) -> bool:
-    """Whether a value is a config provider's reference and nothing else."""
-    return _REFERENCE.fullmatch(value) is not None
+def hides(value: str) -> bool:
+    """Whether a server hides this value, or the password in it."""
+    return is_mask(value) or has_mask(value)
 
 
 def has_password(value: str) -> bool:
-    """Whether a value is an address with a password in it."""
-    return without_passwords(value) != value
+    """Whether a value is an address with a password in it, be it hidden."""
+    return has_mask(value) or without_password(value) != value
 
 
 def password_keys(definitions: Iterable[Mapping[str, Any]]) -> frozenset[str]:
@@ -67,15 +72,14 @@ class SecretKeys:
             return value
         if self.is_secret(key, *configs):
             return HIDDEN
-        shown = without_passwords(value)
-        # Where a password with a space in it ends, nobody can tell.
-        return HIDDEN if shown != value and re.search(r"\s", value) else shown
+        # A config provider's reference is not the secret, and who reads a plan needs to see it.
+        return without_password(value)
 
     def told(self, key: str, message: str, config: Mapping[str, str]) -> str:
         """What is said of a value, which messages like to repeat, without its secrets."""
         value = config.get(key, "")
         if value and not is_reference(value) and self.is_secret(key, config):
-            message = message.replace(value, HIDDEN)
+            message = without_value(message, value)
         return without_passwords(message)
 
     def _declares(self, config: Mapping[str, str], key: str) -> bool:

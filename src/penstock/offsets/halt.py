@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from penstock.client import Client, ServerError
+from penstock.config.redaction import has_mask
 from penstock.config.values import HIDDEN
 from penstock.errors import (
     BadRequestError,
@@ -118,7 +119,9 @@ class Recreated:
             BadRequestError: it could not be created again.
             ConflictError: the file is there, from a change that did not come to its end.
         """
-        hidden = sorted(key for key, value in self._config.items() if value == HIDDEN)
+        hidden = sorted(
+            key for key, value in self._config.items() if value == HIDDEN or has_mask(value)
+        )
         if hidden:
             raise BadRequestError(
                 f"the server does not tell {', '.join(hidden)}, so the connector could not be"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pyspark.sql import Observation
 from pyspark.sql import functions as F
 
+from penstock.columns.java_errors import line_about
 from penstock.errors import DataError, PenstockError, RetriableError
 from penstock.plan.remembered import Remembered
 
@@ -21,6 +21,9 @@ FAULT_TYPE: Final = "struct<stage:string,class:string,message:string>"
 #: Columns that keep a record as it was before its converters and transforms; of a source's record
 #: key, value and headers, as they are written to its dead letter topic.
 ORIGINAL: Final = {name: f"raw_{name}" for name in ("topic", "key", "value", "headers")}
+TASK_PUT: Final = "TASK_PUT"
+#: Python's words and Java's, for a spool, a spill or a target on a disk that is full for now.
+_DISK_FULL: Final = ("No space left on device", "Disk quota exceeded")
 DATA_EXCEPTION: Final = "org.apache.kafka.connect.errors.DataException"
 
 _MARK: Final = "PENSTOCK-FAULT "
@@ -29,18 +32,11 @@ _OTHER: Final = "PENSTOCK-OTHER-LAYOUT "
 _COUNT_SECONDS: Final = 5.0
 _LOOK_SECONDS: Final = 0.002
 
-# Errors of Kafka's clients that pass by themselves. They reach the driver as text only: an
-# executor's exception is not sent back as an object.
-_PASSING: Final = re.compile(
-    r"org\.apache\.kafka\.common\.errors\.(Timeout|Network|Disconnect|NotEnoughReplicas\w*|"
-    r"NotLeaderOrFollower|LeaderNotAvailable|CoordinatorNotAvailable|CoordinatorLoadInProgress|"
-    r"NotCoordinator|KafkaStorage|UnknownTopicOrPartition|BrokerNotAvailable|FencedLeaderEpoch|"
-    r"Retriable\w*)Exception"
-    # And of JDBC drivers: the database went away, or is not back yet.
-    r"|java\.sql\.SQL(Transient\w*|NonTransientConnection|Recoverable)Exception"
-    r"|\.CommunicationsException"
-    r"|PSQLException: (An I/O error|Connection to \S+ refused|The connection attempt failed"
-    r"|This connection has been closed|FATAL: (the database system is|terminating connection))"
+# What passes by itself, with all that Kafka and Spark have below it.
+_PASSING: Final = (
+    "org.apache.kafka.common.errors.RetriableException",
+    # Spark's Kafka reader that got no answer, and calls between Spark's processes.
+    "java.util.concurrent.TimeoutException",
 )
 
 
@@ -95,6 +91,12 @@ def fault_of(stage: str, plugin: str, message: Column) -> Column:
             F.lit(stage).alias("stage"), F.lit(plugin).alias("class"), message.alias("message")
         ),
     )
+
+
+def failed_put(frame: DataFrame, plugin: str, message: str) -> DataFrame:
+    """The rows with this fault of the sink, except those that have one already."""
+    refused = fault_of(TASK_PUT, plugin, F.lit(message)).cast(FAULT_TYPE)
+    return frame.withColumn("fault", F.coalesce(F.col("fault"), refused))
 
 
 def no_fault() -> Column:
@@ -175,16 +177,16 @@ def translated(error: Exception) -> Exception:
     if isinstance(error, PenstockError):
         return error
     text = str(error)
+    if full := next((words for words in _DISK_FULL if words in text), None):
+        return RetriableError(f"a disk of the worker's machine is full: {full}")
     other = _after(_OTHER, text)
     if other is not None:
         return OtherLayoutError(other["topic"], other["partition"], other["offset"])
     fault = read_fault(text)
     if fault is not None:
         return FaultError(fault)
-    passing = _PASSING.search(text)
-    if passing:
-        return RetriableError(_line_of(text, passing.start()))
-    return error
+    passing = line_about(text, *_PASSING)
+    return error if passing is None else RetriableError(passing)
 
 
 def read_fault(text: str) -> Fault | None:
@@ -210,8 +212,3 @@ def _after(mark: str, text: str) -> dict[str, Any] | None:
     found: dict[str, Any]
     found, _ = json.JSONDecoder(strict=False).raw_decode(text, at + len(mark))
     return found
-
-
-def _line_of(text: str, position: int) -> str:
-    end = text.find("\n", position)
-    return text[position : end if end >= 0 else None].strip()

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import logging
 import os
+import shlex
 import struct
 import subprocess
 import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from penstock.errors import SetupError
 from penstock.jars import pyspark_jars
+from penstock.process import spawn
 
 log = logging.getLogger(__name__)
 
@@ -33,30 +35,58 @@ LAUNCH_SETTINGS: Final = frozenset(
 )
 
 _START_SECONDS: Final = 60.0
+#: spark-submit may have to fetch packages first.
+_SUBMIT_SECONDS: Final = 600.0
 END_SECONDS: Final = 10.0
 _POLL_SECONDS: Final = 0.02
 
 
 class Jvm:
-    """A JVM that was started directly and says where it listens once it does."""
+    """A JVM that says where it listens once it does.
 
-    def __init__(self, command: list[str]) -> None:
+    It ends in order when its standard input does, which takes seconds. If we are killed it must
+    not write a record more: the kernel kills it then, and its Python processes end with it.
+    """
+
+    def __init__(
+        self,
+        command: list[str],
+        environment: Mapping[str, str],
+        seconds: float = _START_SECONDS,
+    ) -> None:
+        self._seconds = seconds
         self._directory = tempfile.TemporaryDirectory(prefix="penstock-spark-")
         self._answer = Path(self._directory.name) / "listens"
-        # It ends when its standard input does: with us, however we end.
-        self.process = subprocess.Popen(
+        self.process = spawn(
             command,
-            stdin=subprocess.PIPE,
             env={
                 **os.environ,
-                "SPARK_HOME": str(pyspark_jars().parent),
+                **environment,
                 "SPARK_CONNECT_MODE": "0",
-                "PYTHONHASHSEED": "0",
                 "_PYSPARK_DRIVER_CONN_INFO_PATH": str(self._answer),
             },
-            # Ctrl-C is for us alone: we end the JVM after its tasks.
-            start_new_session=True,
+            stdin=subprocess.PIPE,
         )
+
+    @classmethod
+    def direct(cls, command: list[str]) -> Self:
+        """One that is started without spark-submit."""
+        home = str(pyspark_jars().parent)
+        return cls(command, {"SPARK_HOME": home, "PYTHONHASHSEED": "0"})
+
+    @classmethod
+    def by_submit(cls, settings: Mapping[str, str]) -> Self:
+        """One that spark-submit starts, with the settings that its command line must carry.
+
+        The others are set later: a command line can be read by every user of the machine.
+        """
+        from pyspark.find_spark_home import _find_spark_home
+
+        given = ((name, settings[name]) for name in sorted(LAUNCH_SETTINGS & settings.keys()))
+        options = [part for name, value in given for part in ("--conf", f"{name}={value}")]
+        what = shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell"))
+        script = Path(_find_spark_home()) / "bin" / "spark-submit"  # type: ignore[no-untyped-call]
+        return cls([str(script), *options, *what], {}, _SUBMIT_SECONDS)
 
     @property
     def runs(self) -> bool:
@@ -90,33 +120,19 @@ class Jvm:
         self._directory.cleanup()
 
     def _address(self) -> tuple[int, str]:
-        end = time.monotonic() + _START_SECONDS
+        end = time.monotonic() + self._seconds
         # It writes another file first and renames it.
         while not self._answer.exists():
             if not self.runs:
                 raise SetupError(f"its JVM ended with status {self.process.returncode}")
             if time.monotonic() > end:
                 self.end()
-                raise SetupError(f"its JVM did not listen within {_START_SECONDS:.0f} s")
+                raise SetupError(f"its JVM did not listen within {self._seconds:.0f} s")
             time.sleep(_POLL_SECONDS)
         data = self._answer.read_bytes()
         self._directory.cleanup()
         port, length = struct.unpack_from("!ii", data)
         return port, data[8 : 8 + length].decode()
-
-
-def start_by_submit(settings: Mapping[str, str]) -> None:
-    """Let pyspark start its JVM by spark-submit, with the settings its command line must carry.
-
-    The others are set later: a command line can be read by every user of the machine.
-    """
-    from pyspark import SparkContext
-    from pyspark.conf import SparkConf
-
-    conf = SparkConf(loadDefaults=False)
-    for name in LAUNCH_SETTINGS & settings.keys():
-        conf.set(name, settings[name])
-    SparkContext._ensure_initialized(conf=conf)  # noqa: SLF001 - the only way to pass memory
 
 
 def runs() -> bool:

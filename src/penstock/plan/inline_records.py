@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 import pyarrow as pa
 from pyspark.sql import functions as F
 
-from penstock.columns.types import arrow_type
+from penstock.columns.types import arrow_array, arrow_type
 from penstock.data.record import KafkaRecord
 from penstock.data.schema import Schema, Struct
 from penstock.errors import DataError, RetriableError
@@ -21,6 +21,8 @@ from penstock.plan.remembered import Remembered
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
+
+    from penstock.api.converter import Converter
 
 
 T = TypeVar("T", bound=KafkaRecord)
@@ -112,7 +114,7 @@ def decoded_frames(
     """
     decoded = [_Decoded.of(record, converters, retry) for record in records]
     for schemas, group in groupby(decoded, key=lambda each: each.schemas):
-        yield _typed(session, list(group), *schemas)
+        yield _typed(session, _held(list(group), converters, *schemas), *schemas)
 
 
 def decoded_frame(
@@ -172,6 +174,12 @@ class _Decoded:
             data is None or (found is not None and found == wanted) for data, found, wanted in pairs
         )
 
+    def fail(self, stage: str, converter: Converter, data: Any) -> None:
+        """No column holds this data of it."""
+        self.key = self.value = None
+        text = f"No column can hold {data!r:.200}"
+        self.fault = {"stage": stage, "class": converter.class_name(), "message": text}
+
     @classmethod
     def of(cls, record: KafkaRecord, converters: Converters, retry: Retry = once) -> _Decoded:
         decoded = cls(record)
@@ -200,6 +208,30 @@ def _typed(
     return Typed(_with_variants(frame, key, value), key, value)
 
 
+def _held(
+    rows: Sequence[_Decoded], converters: Converters, key: Schema | None, value: Schema | None
+) -> Sequence[_Decoded]:
+    """The rows; those whose data no column holds, with a fault instead of it."""
+    for row in rows if not _fit(rows, key, value) else ():
+        if not _fit([row], key, None):
+            row.fail("KEY_CONVERTER", converters.key, row.key)
+        elif not _fit([row], None, value):
+            row.fail("VALUE_CONVERTER", converters.value, row.value)
+    return rows
+
+
+def _fit(rows: Sequence[_Decoded], key: Schema | None, value: Schema | None) -> bool:
+    """Whether columns hold what has a schema."""
+    try:
+        if key is not None:
+            _column((row.key for row in rows), key)
+        if value is not None:
+            _column((row.value for row in rows), value)
+    except (pa.ArrowException, OverflowError):
+        return False
+    return True
+
+
 def _raw_beside(records: Sequence[KafkaRecord]) -> pa.Table:
     """The envelopes of the records, and beside them what they were (faults.ORIGINAL)."""
     raw = raw_table(records)
@@ -216,7 +248,7 @@ def _column(values: Iterable[Any], schema: Schema | None) -> pa.Array:
         import json
 
         return pa.array([None if v is None else json.dumps(v) for v in values], pa.string())
-    return pa.array([_plain(value) for value in values], arrow_type(schema))
+    return arrow_array([_plain(value) for value in values], arrow_type(schema))
 
 
 def _plain(value: Any) -> Any:

@@ -17,6 +17,7 @@ from typing import Final
 from penstock.class_archive import ClassArchive
 from penstock.jars import classpath, pyspark_jars
 from penstock.java import JavaHome, find_java
+from penstock.settings.spark import HEAP, heap_mb
 
 _GATEWAY: Final = "org.apache.spark.api.python.PythonGatewayServer"
 
@@ -36,7 +37,7 @@ _NEED_FEW_JARS: Final = (
     *("spark.app.", "spark.default.parallelism", "spark.driver.", "spark.executor."),
     *("spark.jars", "spark.local.dir", "spark.locality.", "spark.log.", "spark.master"),
     *("spark.memory.", "spark.network.", "spark.python.", "spark.rpc.", "spark.scheduler."),
-    *("spark.shuffle.", "spark.task.", "spark.ui.retained"),
+    *("spark.shuffle.", "spark.task.", "spark.testing.reservedMemory", "spark.ui.retained"),
     *("spark.sql.adaptive.", "spark.sql.ansi.", "spark.sql.caseSensitive", "spark.sql.codegen."),
     *("spark.sql.execution.", "spark.sql.files.", "spark.sql.mapKeyDedupPolicy"),
     *("spark.sql.optimizer.", "spark.sql.session.timeZone", "spark.sql.shuffle."),
@@ -48,7 +49,7 @@ _NEED_FEW_JARS_IF_OFF: Final = ("spark.ui.enabled", "spark.ui.showConsoleProgres
 _NEEDLESS: Final = (
     # Machine learning. Its extension of each session alone takes three seconds of CPU.
     *("spark-mllib", "spark-graphx", "breeze", "spire", "algebra", "cats-kernel", "arpack"),
-    *("blas", "lapack", "JTransforms", "JLargeArrays", "commons-math3", "scala-parallel-coll"),
+    *("blas", "lapack", "JTransforms", "JLargeArrays", "scala-parallel-coll"),
     # Hive and its metastore.
     *("hive-", "spark-hive", "datanucleus", "derby", "HikariCP", "javax.jdo", "jdo-api", "jta-"),
     *("libfb303", "libthrift", "ST4", "antlr-runtime", "commons-dbcp", "commons-pool-1"),
@@ -100,7 +101,7 @@ class DirectLaunch:
     java: JavaHome
     archive: ClassArchive
     more_jars: tuple[str, ...]
-    memory: str
+    heap_mb: int
     options: tuple[str, ...]
 
     @classmethod
@@ -113,7 +114,7 @@ class DirectLaunch:
             java,
             ClassArchive.of("spark", java, spark_jars(settings), environ),
             tuple(_listed(settings.get("spark.jars", ""))),
-            settings["spark.driver.memory"],
+            heap_mb(settings[HEAP]) or 0,
             tuple(shlex.split(settings.get("spark.driver.extraJavaOptions", ""))),
         )
 
@@ -121,7 +122,7 @@ class DirectLaunch:
         """The arguments. The archive knows the beginning of the class path, so ours comes first."""
         return [
             str(self.java.java),
-            f"-Xmx{self.memory}",
+            f"-Xmx{self.heap_mb}m",
             *(self.archive.options if use_archive else ()),
             *_MODULE_OPTIONS,
             *self.options,

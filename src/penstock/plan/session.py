@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from penstock.clock import Deadline
-from penstock.errors import DeadlineExceededError, SessionLostError, SetupError
+from penstock.errors import SessionLostError, SetupError, SparkAwayError
 from penstock.java import find_java
 from penstock.plan import gateway
+from penstock.plan.cluster import Cluster
 from penstock.plan.gateway import Jvm
 from penstock.plan.launch import DirectLaunch, with_our_jars
 from penstock.pyspark_import import import_pyspark
-from penstock.settings.spark import DEFAULTS
+from penstock.settings.spark import DEFAULTS, EXECUTORS_PYTHON, room_in_small_heap
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -42,6 +43,8 @@ AVRO_LIMITS: Final = (
 
 
 CLOSE_SECONDS: Final = 2.0
+#: Many tasks need Spark. One of them tries to start it, the others hear how that ended.
+RETRY_SECONDS: Final = 5.0
 #: The group of jobs that give way to all others.
 REHEARSAL: Final = "penstock-rehearsal"
 
@@ -50,7 +53,8 @@ class SparkEngine:
     """Owns the session. Every method may be called from any thread."""
 
     def __init__(self, settings: Mapping[str, str], *, use_archive: bool = True) -> None:
-        self._settings = {**DEFAULTS, **settings}
+        given = {**DEFAULTS, **settings}
+        self._settings = {**room_in_small_heap(given), **given}
         self._use_archive = use_archive
         self._lock = threading.Lock()
         self._session: SparkSession | None = None
@@ -58,6 +62,9 @@ class SparkEngine:
         self._generation = 0
         self._used = False
         self._closed = False
+        self._cluster = Cluster(self._settings)
+        self._failure: SparkAwayError | None = None
+        self._retry_at = 0.0
 
     @property
     def generation(self) -> int:
@@ -66,8 +73,14 @@ class SparkEngine:
 
     @property
     def alive(self) -> bool:
-        """Whether there is a session and its JVM runs."""
-        return self._session is not None and gateway.runs()
+        """Whether there is a session, its JVM runs, and its cluster has not ended it."""
+        session = self._session
+        return session is not None and gateway.runs() and not self._cluster.has_ended(session)
+
+    @property
+    def obstacle(self) -> str | None:
+        """What all jobs wait for, in words for people; None if for nothing."""
+        return self._cluster.missing if self._failure is None else str(self._failure)
 
     def launch(self) -> None:
         """Start the JVM in the background, where that can be done before pyspark is imported."""
@@ -88,19 +101,18 @@ class SparkEngine:
         """The session, started or rebuilt if need be.
 
         Raises:
-            SetupError: Spark can't start on this machine.
-            DeadlineExceededError: it did not start in time.
+            SparkAwayError: Spark does not start, or takes longer than the deadline.
         """
         deadline = deadline or Deadline.after(120)
         if not self._lock.acquire(timeout=deadline.remaining()):
-            message = "ran out of time while waiting for Spark to start"
-            raise DeadlineExceededError(message)
+            message = "Spark is still starting"
+            raise SparkAwayError(message)
         try:
             if self._closed:
                 message = "the worker is stopping"
                 raise SessionLostError(message)
             if not self.alive:
-                self._start()
+                self._start_unless_just_tried()
             assert self._session is not None  # noqa: S101 - _start() sets it or raises
             return self._session
         finally:
@@ -166,23 +178,32 @@ class SparkEngine:
         """The JVM, started directly; None if spark-submit has to start it."""
         os.environ.update(self._environment())
         launch = DirectLaunch.of(settings, os.environ)
-        return Jvm(launch.command(use_archive=self._use_archive)) if launch else None
+        return Jvm.direct(launch.command(use_archive=self._use_archive)) if launch else None
+
+    def _start_unless_just_tried(self) -> None:
+        if self._failure is not None and time.monotonic() < self._retry_at:
+            raise SparkAwayError(str(self._failure)) from self._failure.__cause__
+        try:
+            self._start()
+        except Exception as error:
+            self._session = None
+            message = f"Spark did not start: {error}. `penstock doctor` tells what is missing."
+            self._failure = SparkAwayError(message)
+            self._retry_at = time.monotonic() + RETRY_SECONDS
+            raise self._failure from error
+        self._failure = None
 
     def _start(self) -> None:
         import_pyspark()
         if self._generation:
             log.warning("The Spark JVM went away; starting another")
-        gateway.forget()
+        gateway.end(0)
+        self._cluster.check_master()
         started = time.monotonic()
-        try:
-            self._session = self._built()
-        except Exception as error:
-            self._session = None
-            gateway.forget()
-            message = f"Spark did not start: {error}. `penstock doctor` tells what is missing."
-            raise SetupError(message) from error
+        self._session = self._built()
         self._generation += 1
         log.info("Spark started in %.1f s", time.monotonic() - started)
+        self._cluster.watch(self._session)
 
     def _built(self) -> SparkSession:
         settings = self._all_settings()
@@ -191,32 +212,33 @@ class SparkEngine:
         except Exception as error:  # noqa: BLE001 - whatever it is, it may have been a crash
             # A JVM that was killed in the meantime says no more than one that can't start.
             log.warning("Spark did not start, it is tried once more: %s", error)
-            gateway.forget()
             self._use_archive = False  # it may be what Java stumbled over
             return self._build(settings)
 
     def _build(self, settings: Mapping[str, str]) -> SparkSession:
-        from pyspark.conf import SparkConf
-        from pyspark.sql import SparkSession
-
         launched, self._launched = self._launched, None
         settings = dict(settings)
         if jvm := launched or self._launch(settings):
             # They are on its class path: no need to copy them to where executors find them.
             settings.pop("spark.jars", None)
-            jvm.connect()
         else:
             settings = with_our_jars(settings)
-            gateway.start_by_submit(settings)
-        conf = SparkConf(loadDefaults=True)
-        for name, value in settings.items():
-            conf.set(name, value)
-        return SparkSession.builder.config(conf=conf).getOrCreate()
+            jvm = Jvm.by_submit(settings)
+        try:
+            jvm.connect()
+            return _new_session(settings)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the JVM is of no use
+            # Now or never: the text of a Java exception is asked of its JVM, and whoever asks a
+            # dead one for it waits for minutes. So the exception itself must not leave either.
+            reason = _reason(error)
+            gateway.forget()
+            jvm.end()
+        raise SetupError(reason)
 
     def _environment(self) -> dict[str, str]:
         return {
             "JAVA_HOME": str(find_java().path),
-            "PYSPARK_PYTHON": sys.executable,
+            "PYSPARK_PYTHON": self._settings.get(EXECUTORS_PYTHON, sys.executable),
             "PYSPARK_DRIVER_PYTHON": sys.executable,
             "SPARK_LOCAL_IP": os.environ.get("SPARK_LOCAL_IP", "127.0.0.1"),
         }
@@ -255,3 +277,20 @@ class SparkEngine:
         except Exception:
             log.debug("Spark did not stop cleanly", exc_info=True)
         gateway.end(jvm_seconds)
+
+
+def _new_session(settings: Mapping[str, str]) -> SparkSession:
+    from pyspark.conf import SparkConf
+    from pyspark.sql import SparkSession
+
+    conf = SparkConf(loadDefaults=True)
+    for name, value in settings.items():
+        conf.set(name, value)
+    return SparkSession.builder.config(conf=conf).getOrCreate()
+
+
+def _reason(error: Exception) -> str:
+    """What it says in one line; of a Java exception its own words, without the trace."""
+    java = getattr(error, "java_exception", None)
+    words = str(error if java is None else java.toString()).strip()
+    return words.splitlines()[0] if words else type(error).__name__

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+import inspect
+import re
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from fastapi import Depends, FastAPI
+from starlette import routing
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 
 from penstock import __version__
@@ -17,12 +20,15 @@ from penstock.herder.herder import Herder
 from penstock.rest import cluster, connectors
 from penstock.rest.errors import on_error, on_http_error
 from penstock.rest.openapi import describe
-from penstock.rest.protocol import HttpOptions, Protocol
+from penstock.rest.protocol import BodyTooLongError, HttpOptions, Protocol, on_long_body
 from penstock.rest.requests import (
+    Clearance,
     Herding,
     NoSuchPathError,
     UntypedBodyError,
     accepts_json,
+    answer,
+    on_disconnect,
     on_no_such_path,
     on_untyped_body,
 )
@@ -32,7 +38,10 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One operation. `query` names its parameters, `body` and `answer` what is sent and comes."""
+    """One operation. `query` names its parameters, `body` and `answer` what is sent and comes.
+
+    `others` are answers with another status, that of some parameters or states.
+    """
 
     method: str
     path: str
@@ -41,6 +50,7 @@ class Route:
     answer: str | None = None
     body: str | None = None
     query: tuple[str, ...] = ()
+    others: tuple[tuple[int, str | None], ...] = ()
     hidden: bool = False
 
 
@@ -49,18 +59,24 @@ _P: Final = "/connector-plugins/{plugin}/config"
 
 ROUTES: Final = (
     Route("GET", "/", cluster.root, answer="ServerInfo"),
-    Route("GET", "/health", cluster.health, answer="Health"),
-    Route("GET", "/connectors", connectors.list_connectors, answer="Names", query=("expand",)),
+    Route(
+        "GET", "/health", cluster.health, answer="Health",
+        others=((500, "Health"), (503, "Health")),
+    ),
+    Route("GET", "/connectors", connectors.list_connectors, answer="Connectors", query=("expand",)),
     Route("POST", "/connectors", connectors.create_connector, 201, "ConnectorInfo", "Create"),
     Route("GET", _C, connectors.get_connector, answer="ConnectorInfo"),
     Route("DELETE", _C, connectors.delete_connector, 204),
     Route("GET", f"{_C}/config", connectors.get_config, answer="Config"),
-    Route("PUT", f"{_C}/config", connectors.put_config, 200, "ConnectorInfo", "Config"),
+    Route(
+        "PUT", f"{_C}/config", connectors.put_config, 200, "ConnectorInfo", "Config",
+        others=((201, "ConnectorInfo"),),
+    ),
     Route("PATCH", f"{_C}/config", connectors.patch_config, 200, "ConnectorInfo", "Patch"),
     Route("GET", f"{_C}/status", connectors.get_status, answer="ConnectorStatus"),
     Route(
         "POST", f"{_C}/restart", connectors.restart, 202, "ConnectorStatus",
-        query=("includeTasks", "onlyFailed"),
+        query=("includeTasks", "onlyFailed"), others=((204, None),),
     ),
     Route("PUT", f"{_C}/pause", connectors.pause, 202),
     Route("PUT", f"{_C}/resume", connectors.resume, 202),
@@ -85,6 +101,10 @@ ROUTES: Final = (
         query=("limit", "after", "since", "level"),
     ),
     Route(
+        "POST", f"/penstock{_C}/copy", connectors.copy_connector, 201, "ConnectorInfo", "Create"
+    ),
+    Route("GET", "/penstock/secrets/salt", cluster.secrets_salt, answer="Salt"),
+    Route(
         "POST", "/penstock/secrets/compare", cluster.compare_secrets, 200, "SameSecrets", "Secrets"
     ),
     Route("GET", _P, cluster.get_plugin_config, answer="Definitions", query=("version",)),
@@ -99,8 +119,9 @@ ADMIN_ROUTES: Final = (
     Route("GET", "/admin/loggers/{logger}", cluster.get_logger, answer="LoggerLevel"),
     Route(
         "PUT", "/admin/loggers/{logger}", cluster.set_logger, 200, "Names", "Level",
-        query=("scope",),
+        query=("scope",), others=((204, None),),
     ),
+    Route("DELETE", "/admin/loggers/{logger}", cluster.take_back_logger, answer="Names"),
 )  # fmt: skip
 
 
@@ -108,26 +129,23 @@ def make_app(
     herder: Herder,
     options: HttpOptions = HttpOptions(),  # noqa: B008 - frozen
     routes: Iterable[Route] = (*ROUTES, *ADMIN_ROUTES),
+    clearance: Clearance = Clearance(),  # noqa: B008 - frozen
 ) -> Protocol:
     """The ASGI app that serves these routes."""
-    app = FastAPI(
-        title="Penstock",
-        version=__version__,
-        description="Kafka Connect's REST API.",
-        docs_url=None,
-        redoc_url=None,
-        redirect_slashes=False,
-    )
-    app.state.herding = Herding(herder)
-    app.openapi_version = "3.1.0"
+    routes = tuple(routes)
     allowed: dict[str, set[str]] = {}
     for route in routes:
-        _add(app, route)
         allowed.setdefault(route.path, set()).add(route.method)
-    for path, methods in allowed.items():
-        app.add_route(path, _options(methods), ["OPTIONS"], include_in_schema=False)
-    for kind, handler in _ERROR_HANDLERS.items():
-        app.add_exception_handler(kind, handler)
+    served = [routing.Route(each.path, _handler(each), methods=[each.method]) for each in routes]
+    served += [
+        routing.Route(path, _options(methods), methods=["OPTIONS"])
+        for path, methods in allowed.items()
+    ]
+    served.append(routing.Route("/openapi.json", _openapi(routes), methods=["GET"]))
+    app = Starlette(routes=served, exception_handlers=_ERROR_HANDLERS)
+    app.router.redirect_slashes = False
+    app.state.herding = Herding(herder)
+    app.state.clearance = clearance
     return Protocol(app, options)
 
 
@@ -135,6 +153,8 @@ _ERROR_HANDLERS: Final[dict[type[Exception], Any]] = {
     HTTPException: on_http_error,
     UntypedBodyError: on_untyped_body,
     NoSuchPathError: on_no_such_path,
+    BodyTooLongError: on_long_body,
+    ClientDisconnect: on_disconnect,
     PenstockError: on_error,
     Exception: on_error,
 }
@@ -142,19 +162,15 @@ _ERROR_HANDLERS: Final[dict[type[Exception], Any]] = {
 _METHODS: Final = ("HEAD", "DELETE", "POST", "GET", "OPTIONS", "PUT", "PATCH")
 
 
-def _add(app: FastAPI, route: Route) -> None:
-    plain = route.path in ("/", "/health")
-    app.add_api_route(
-        route.path,
-        route.handler,
-        methods=[route.method],
-        status_code=route.status,
-        response_model=None,
-        response_class=Response,
-        include_in_schema=not route.hidden,
-        dependencies=[] if plain and route.path == "/health" else [Depends(accepts_json)],
-        openapi_extra=describe(route.path, route.query, route.body, route.answer, route.status),
-    )
+def _handler(route: Route) -> Handler:
+    if route.path == "/health":
+        return route.handler
+
+    async def checked(request: Request) -> Response:
+        accepts_json(request)
+        return await route.handler(request)
+
+    return checked
 
 
 def _options(methods: set[str]) -> Handler:
@@ -168,3 +184,36 @@ def _options(methods: set[str]) -> Handler:
         return found
 
     return options
+
+
+def _openapi(routes: Sequence[Route]) -> Handler:
+    paths: dict[str, dict[str, Any]] = {}
+    for route in routes:
+        if not route.hidden:
+            paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
+    about = {
+        "title": "Penstock",
+        "version": __version__,
+        "description": "Kafka Connect's REST API.",
+    }
+
+    async def openapi(request: Request) -> Response:
+        del request
+        return answer({"openapi": "3.1.0", "info": about, "paths": paths})
+
+    return openapi
+
+
+def _operation(route: Route) -> dict[str, Any]:
+    name = route.handler.__name__
+    return {
+        "summary": name.replace("_", " ").title(),
+        "description": inspect.getdoc(route.handler),
+        "operationId": re.sub(r"\W", "_", f"{name}{route.path}_{route.method.lower()}"),
+        **describe(
+            route.path,
+            route.query,
+            route.body,
+            {route.status: route.answer, **dict(route.others)},
+        ),
+    }

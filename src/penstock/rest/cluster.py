@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from penstock.clock import Deadline
 from penstock.errors import BadRequestError
-from penstock.rest.requests import HEALTH_SECONDS, answer, body_of, empty, flag, herding
+from penstock.rest.requests import HEALTH_SECONDS, answer, body_of, empty, flag, herding, segment
 from penstock.wire.json import MalformedRequestError, mapping, strings
 from penstock.wire.models import PreviewRequest
 
@@ -53,7 +53,7 @@ async def get_plugin_config(request: Request) -> Response:
     """Definitions of a plugin's keys."""
     herd = herding(request)
     version = request.query_params.get("version")
-    plugin = request.path_params["plugin"]
+    plugin = segment(request, "plugin")
     return answer(await herd.call(herd.herder.plugin_config, plugin, version))
 
 
@@ -63,16 +63,22 @@ async def validate(request: Request) -> Response:
     if config is None:
         raise MalformedRequestError("the request has no connector config")
     herd = herding(request)
-    return answer(await herd.call(herd.herder.validate, request.path_params["plugin"], config))
+    return answer(await herd.call(herd.herder.validate, segment(request, "plugin"), config))
+
+
+async def secrets_salt(request: Request) -> Response:
+    """What digests of secrets are to be made with."""
+    return answer({"salt": herding(request).herder.secrets_salt()})
 
 
 async def compare_secrets(request: Request) -> Response:
-    """Which of these values are the stored ones; of use where answers hide them."""
+    """Whether these are digests of the stored values; of use where answers hide those."""
     where = "the request"
     sent = mapping(await body_of(request), where)
-    values = {name: _texts(given, f"{where}.{name}") for name, given in sent.items()}
+    asked = mapping(sent.get("digests"), f"{where}.digests")
+    digests = {name: _texts(given, f"{where}.digests.{name}") for name, given in asked.items()}
     herd = herding(request)
-    return answer(await herd.call(herd.herder.same_secrets, values))
+    return answer(await herd.call(herd.herder.same_secrets, str(sent.get("salt")), digests))
 
 
 def _texts(given: Any, where: str) -> dict[str, str]:
@@ -83,7 +89,7 @@ def _texts(given: Any, where: str) -> dict[str, str]:
 async def preview(request: Request) -> Response:
     """Show what a connector makes of records, after each of its steps; nothing is written."""
     sent = PreviewRequest.of(await body_of(request))
-    herd, plugin = herding(request), request.path_params["plugin"]
+    herd, plugin = herding(request), segment(request, "plugin")
     shown = await herd.call(herd.herder.preview, plugin, sent.config, sent.records, sent.limit)
     return answer({"records": shown})
 
@@ -96,12 +102,12 @@ async def list_loggers(request: Request) -> Response:
 
 async def get_logger(request: Request) -> Response:
     """Level of one logger; `root` is the root logger."""
-    return answer(herding(request).herder.logger(request.path_params["logger"]))
+    return answer(herding(request).herder.logger(segment(request, "logger")))
 
 
 async def set_logger(request: Request) -> Response:
     """Set the level of a logger and all below it, on this worker or, `scope=cluster`, on all."""
-    name, herd = request.path_params["logger"], herding(request)
+    name, herd = segment(request, "logger"), herding(request)
     sent = strings(await body_of(request), "the request")
     if sent is None:
         raise MalformedRequestError('the request has no body; send {"level": …}')
@@ -115,3 +121,8 @@ async def set_logger(request: Request) -> Response:
     if scope.lower() != "worker":
         log.warning("Unknown scope %r for a logger; the level is set on this worker only", scope)
     return answer(herd.herder.set_logger(name, level))
+
+
+async def take_back_logger(request: Request) -> Response:
+    """Give a logger and all below it the levels they had when the worker started."""
+    return answer(herding(request).herder.take_back_logger(segment(request, "logger")))

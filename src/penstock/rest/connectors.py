@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 from urllib.parse import quote
 
@@ -14,11 +15,14 @@ from penstock.logs import LEVELS
 from penstock.rest.requests import (
     answer,
     body_of,
+    clear,
     empty,
     flag,
     herding,
+    segment,
     task_number,
     whole_number,
+    written,
 )
 from penstock.wire.json import MalformedRequestError, strings
 from penstock.wire.models import ConnectorOffsets, CreateConnector, Message, named_config
@@ -32,28 +36,47 @@ async def list_connectors(request: Request) -> Response:
     if "expand" not in request.query_params:
         return answer(await herd.call(herd.herder.connectors))
     wanted = request.query_params.getlist("expand")
-    found = await herd.call(herd.herder.expanded, wanted)
-    shown = {
-        name: {part: value.to_json() for part, value in parts.items()}
-        for name, parts in found.items()
-    }
-    return answer(shown)
+    return written(await herd.call(herd.herder.expanded, wanted, clear=clear(request)))
 
 
 async def create_connector(request: Request) -> Response:
     """Create a connector; its tasks are started in the background."""
     sent = CreateConnector.of(await body_of(request))
     name = trim(sent.name or "")
-    config = named_config(name, sent.config)
+    return await _created(request, name, named_config(name, sent.config), sent.initial_state)
+
+
+async def copy_connector(request: Request) -> Response:
+    """Create a connector with the config of another one, secrets included.
+
+    `config` has what is to be different; null leaves a key out.
+    """
+    sent = CreateConnector.of(await body_of(request))
+    name = trim(sent.name or "")
+    if not name:
+        raise BadRequestError("the request has no name for the new connector")
+    config = named_config(name, sent.config or {})
+    return await _created(request, name, config, sent.initial_state, like=_name(request))
+
+
+async def _created(
+    request: Request,
+    name: str,
+    config: Mapping[str, str | None],
+    initial_state: str | None,
+    like: str | None = None,
+) -> Response:
     herd = herding(request)
-    info = await herd.call(herd.herder.create_connector, name, config, sent.initial_state)
+    verb = herd.herder.create_connector
+    info = await herd.call(verb, name, config, initial_state, clear=clear(request), like=like)
     return answer(info, 201, {"location": _location(request, name)})
 
 
 async def get_connector(request: Request) -> Response:
     """A connector's config, tasks and type."""
     herd = herding(request)
-    return answer(await herd.call(herd.herder.connector_info, _name(request)))
+    found = await herd.call(herd.herder.connector_info, _name(request), clear=clear(request))
+    return answer(found)
 
 
 async def get_logs(request: Request) -> Response:
@@ -84,9 +107,10 @@ async def delete_connector(request: Request) -> Response:
 
 
 async def get_config(request: Request) -> Response:
-    """A connector's config; passwords are hidden."""
+    """A connector's config; secrets are hidden unless the worker shows them."""
     herd = herding(request)
-    return answer(await herd.call(herd.herder.connector_config, _name(request)))
+    found = await herd.call(herd.herder.connector_config, _name(request), clear=clear(request))
+    return answer(found)
 
 
 async def put_config(request: Request) -> Response:
@@ -94,7 +118,8 @@ async def put_config(request: Request) -> Response:
     name = _name(request)
     config = named_config(name, strings(await body_of(request), "the request"))
     herd = herding(request)
-    done = await herd.call(herd.herder.put_connector_config, name, config)
+    verb = herd.herder.put_connector_config
+    done = await herd.call(verb, name, config, clear=clear(request))
     if done.created:
         return answer(done.info, 201, {"location": _location(request, name)})
     return answer(done.info)
@@ -106,7 +131,8 @@ async def patch_config(request: Request) -> Response:
     if patch is None:
         raise MalformedRequestError("the request has no body; send the keys to change")
     herd = herding(request)
-    return answer(await herd.call(herd.herder.patch_connector_config, _name(request), patch))
+    verb = herd.herder.patch_connector_config
+    return answer(await herd.call(verb, _name(request), patch, clear=clear(request)))
 
 
 async def get_status(request: Request) -> Response:
@@ -153,7 +179,7 @@ async def stop(request: Request) -> Response:
 async def list_tasks(request: Request) -> Response:
     """The tasks with their configs."""
     herd = herding(request)
-    found = await herd.call(herd.herder.tasks, _name(request))
+    found = await herd.call(herd.herder.tasks, _name(request), clear=clear(request))
     return answer([task.to_json() for task in found])
 
 
@@ -209,11 +235,13 @@ async def internal(request: Request) -> Response:
 
 
 def _name(request: Request) -> str:
-    return str(request.path_params["connector"])
+    return segment(request, "connector")
 
 
 def _location(request: Request, name: str) -> str:
-    return f"{request.url.scheme}://{request.url.netloc}/connectors/{quote(name, safe=_PLAIN)}"
+    # A segment of dots alone would lead elsewhere.
+    escaped = name.replace(".", "%2E") if name in (".", "..") else quote(name, safe=_PLAIN)
+    return f"{request.url.scheme}://{request.url.netloc}/connectors/{escaped}"
 
 
 # What Java's UriBuilder leaves as it is in a path segment.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
 from typing import Any, Final
 
 Schema = dict[str, Any]
@@ -73,6 +74,9 @@ _PREVIEW_STEP: Final = _object(
     error=_object(stage=TEXT, **{"class": TEXT}, message=TEXT),
 )
 
+_INFO: Final = _object(name=TEXT, config=CONFIG, tasks=_list(_TASK_REF), type=TEXT)
+_STATUS: Final = _object(name=TEXT, connector=_STATE, tasks=_list(_TASK_STATE), type=TEXT)
+
 SCHEMAS: Final[dict[str, Schema]] = {
     "ActiveTopics": _map(_object(topics=_list(TEXT))),
     "BrokenPlugins": _list(_object(name=TEXT, path=TEXT, error=TEXT)),
@@ -83,8 +87,10 @@ SCHEMAS: Final[dict[str, Schema]] = {
         groups=_list(TEXT),
         configs=_list(_object(definition=_DEFINITION, value=_VALUE)),
     ),
-    "ConnectorInfo": _object(name=TEXT, config=CONFIG, tasks=_list(_TASK_REF), type=TEXT),
-    "ConnectorStatus": _object(name=TEXT, connector=_STATE, tasks=_list(_TASK_STATE), type=TEXT),
+    "ConnectorInfo": _INFO,
+    "ConnectorStatus": _STATUS,
+    # A list of names; with `expand` an object, by name.
+    "Connectors": {"anyOf": [_list(TEXT), _map(_object(status=_STATUS, info=_INFO))]},
     "Create": _object(
         name=TEXT,
         config=CONFIG,
@@ -114,8 +120,9 @@ SCHEMAS: Final[dict[str, Schema]] = {
     "Plugins": _list(_object(**{"class": TEXT, "type": TEXT, "version": TEXT})),
     "Preview": _object(config=CONFIG, records=_list(_PREVIEW_RECORD), limit=NUMBER),
     "Previews": _object(records=_list(_object(steps=_list(_PREVIEW_STEP)))),
-    "SameSecrets": _map(_list(TEXT)),
-    "Secrets": _map(CONFIG),
+    "Salt": _object(salt=TEXT),
+    "SameSecrets": _map(_map(FLAG)),
+    "Secrets": _object(salt=TEXT, digests=_map(CONFIG)),
     "ServerInfo": _object(version=TEXT, commit=TEXT, kafka_cluster_id=TEXT),
     "TaskState": _TASK_STATE,
     "Tasks": _list(_object(id=_TASK_REF, config=CONFIG)),
@@ -136,7 +143,10 @@ _PARAMETERS: Final[dict[str, Schema]] = {
 
 
 def describe(
-    path: str, query: Sequence[str], body: str | None, answer: str | None, status: int
+    path: str,
+    query: Sequence[str],
+    body: str | None,
+    answers: Mapping[int, str | None],
 ) -> Schema:
     """The part of an operation's description that no signature tells."""
     found: Schema = {
@@ -145,7 +155,11 @@ def describe(
             *(_parameter(name, "query") for name in query),
         ],
         "responses": {
-            str(status): {"description": "Done"} | _content(SCHEMAS.get(answer or "")),
+            **{
+                str(status): {"description": HTTPStatus(status).phrase}
+                | _content(SCHEMAS.get(answer or ""))
+                for status, answer in answers.items()
+            },
             "default": {"description": "Error"} | _content(_ERROR),
         },
     }

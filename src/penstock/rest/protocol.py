@@ -7,20 +7,21 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from email.utils import formatdate
 from typing import Final
-from urllib.parse import unquote
+from urllib.parse import unquote_to_bytes
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from penstock.clock import Clock, SystemClock
 from penstock.rest.errors import error_response
+from penstock.rest.requests import SLASH
 
 _ENCODED: Final = re.compile(rb"%(?![0-9a-fA-F]{2})")
 #: Paths that two readers may take for different things, by what the server says of them.
 _REFUSED: Final = (
-    (re.compile(rb"%2f", re.IGNORECASE), "Ambiguous URI path separator"),
-    (re.compile(rb"%5c", re.IGNORECASE), "Suspicious Path Character"),
-    (re.compile(rb"(?<=/)(\.|%2e){1,2}(?=/|;|$)", re.IGNORECASE), "Ambiguous URI path segment"),
+    (re.compile(rb"(?<=/)\.{1,2}(?=/|;|$)"), "Ambiguous URI path segment"),
     (re.compile(rb"%00"), "Bad Request"),
     (re.compile(rb"//"), "Ambiguous URI empty segment"),
     (_ENCODED, "Bad Request"),
@@ -56,11 +57,12 @@ class HeaderRule:
 
 @dataclass(frozen=True, slots=True)
 class HttpOptions:
-    """Settings for all answers: CORS by origin patterns, and header rules."""
+    """Settings for all requests: CORS by origin patterns, header rules, the longest body."""
 
     allow_origin: str = ""
     allow_methods: str = ""
     headers: tuple[HeaderRule, ...] = ()
+    max_body: int = 10_485_760
 
     def allows(self, origin: str) -> bool:
         patterns = [pattern.strip() for pattern in self.allow_origin.split(",")]
@@ -72,6 +74,21 @@ def _fits(pattern: str, origin: str) -> bool:
         return re.fullmatch(pattern, origin) is not None
     except re.error:
         return pattern == origin
+
+
+class BodyTooLongError(Exception):
+    """The body of a request is longer than this worker takes."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(
+            f"The request body is longer than {most} bytes, which is all that "
+            "penstock.rest.max.body.bytes allows"
+        )
+
+
+async def on_long_body(request: Request, error: Exception) -> Response:
+    del request
+    return error_response(413, str(error))
 
 
 class Protocol:
@@ -94,13 +111,43 @@ class Protocol:
             await send(message)
 
         raw: bytes = scope.get("raw_path") or scope["path"].encode()
-        wrong = _objection(raw, given)
+        wrong = self._objection(raw, given)
         if wrong is not None:
-            await error_response(400, wrong)(scope, receive, send_with_headers)
+            await error_response(*wrong)(scope, receive, send_with_headers)
             return
-        inner = dict(scope, path=_clean(raw))
+        try:
+            inner = dict(scope, path=_clean(raw))
+        except UnicodeDecodeError:
+            await error_response(400, "Bad UTF-8 encoding")(scope, receive, send_with_headers)
+            return
         inner["method"] = "GET" if scope["method"] == "HEAD" else scope["method"]
-        await self._app(inner, receive, send_with_headers)
+        await self._app(inner, self._limited(receive), send_with_headers)
+
+    def _objection(self, raw: bytes, given: Mapping[str, str]) -> tuple[int, str] | None:
+        """Status and text for a request that no handler is to see."""
+        for pattern, words in _REFUSED:
+            if pattern.search(raw):
+                return 400, words
+        kind = given.get("content-type")
+        if kind is not None and not _MEDIA_TYPE.fullmatch(kind):
+            return 400, "Bad Request"
+        if int(given.get("content-length", 0)) > self._options.max_body:
+            return 413, str(BodyTooLongError(self._options.max_body))
+        return None
+
+    def _limited(self, receive: Receive) -> Receive:
+        """A body whose length its header does not tell is counted while it comes."""
+        size = 0
+
+        async def limited() -> Message:
+            nonlocal size
+            message = await receive()
+            size += len(message.get("body", b""))
+            if size > self._options.max_body:
+                raise BodyTooLongError(self._options.max_body)
+            return message
+
+        return limited
 
     def _add_headers(self, headers: MutableHeaders, method: str, given: Mapping[str, str]) -> None:
         if self._options.allow_origin:
@@ -121,15 +168,10 @@ class Protocol:
             yield "access-control-max-age", _PREFLIGHT_SECONDS
 
 
-def _objection(raw: bytes, given: Mapping[str, str]) -> str | None:
-    for pattern, words in _REFUSED:
-        if pattern.search(raw):
-            return words
-    kind = given.get("content-type")
-    return "Bad Request" if kind is not None and not _MEDIA_TYPE.fullmatch(kind) else None
-
-
 def _clean(raw: bytes) -> str:
-    """The path without `;parameters` and without a slash at its end."""
-    segments = [segment.split(b";")[0] for segment in raw.split(b"/")]
-    return unquote(b"/".join(segments).decode("ascii", "replace")).rstrip("/") or "/"
+    """The path without `;parameters` and without a slash at its end.
+
+    A slash of a connector's name is no slash of the path: see SLASH.
+    """
+    segments = [unquote_to_bytes(segment.split(b";")[0]).decode() for segment in raw.split(b"/")]
+    return "/".join(segment.replace("/", SLASH) for segment in segments).rstrip("/") or "/"

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
+from hmac import compare_digest
 from typing import Any, Final, Protocol, TypeVar
 
 from anyio import CapacityLimiter, to_thread
@@ -12,19 +15,47 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from penstock.clock import Deadline
-from penstock.errors import BadRequestError
+from penstock.errors import BadRequestError, ForbiddenError
 from penstock.herder.herder import Herder
 from penstock.rest.errors import JSON, error_response
+from penstock.settings import SECRETS_HEADER
 from penstock.wire.json import decode, encode
 
 REQUEST_SECONDS: Final = 90.0
 HEALTH_SECONDS: Final = 10.0
+# More digits are out of every range, and Python refuses to read very many.
+_DIGITS: Final = re.compile(r"\d{1,40}", re.ASCII)
+_SIGNED: Final = re.compile(r"[+-]?\d{1,40}", re.ASCII)
+
+SLASH: Final = "\0"
+"""Stands for a slash inside a segment of a path until the routing is done; no path has its own."""
 
 T = TypeVar("T")
 
 
 class Answer(Protocol):
     def to_json(self) -> dict[str, Any]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Clearance:
+    """Who gets stored secrets in clear: `never`, `always`, or requests `with-token`."""
+
+    shown: str = "never"
+    token: str = field(default="", repr=False)
+
+    def of(self, request: Request) -> bool:
+        """Whether this request does.
+
+        Raises:
+            ForbiddenError: it has another token. Hidden secrets would be a riddle to its sender.
+        """
+        given = request.headers.get(SECRETS_HEADER)
+        if self.shown != "with-token" or given is None:
+            return self.shown == "always"
+        if not compare_digest(given.encode("latin-1"), self.token.encode()):
+            raise ForbiddenError(f"{SECRETS_HEADER} is not the worker's penstock.secrets.token")
+        return True
 
 
 class UntypedBodyError(Exception):
@@ -58,13 +89,30 @@ def herding(request: Request) -> Herding:
     return found
 
 
+def clear(request: Request) -> bool:
+    """Whether the answer has secrets in clear."""
+    clearance = request.app.state.clearance
+    assert isinstance(clearance, Clearance)  # noqa: S101 - set by the app itself
+    return clearance.of(request)
+
+
 def answer(
     value: Answer | list[Any] | Mapping[str, Any],
     status: int = 200,
     headers: Mapping[str, str] | None = None,
 ) -> Response:
     plain = value if isinstance(value, list | dict) else _plain(value)
-    return Response(encode(plain), status, {**(headers or {}), "content-type": JSON})
+    return written(encode(plain), status, headers)
+
+
+def written(text: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """An answer that is JSON already."""
+    return Response(text, status, {**(headers or {}), "content-type": JSON})
+
+
+def segment(request: Request, name: str) -> str:
+    """A parameter of the path, as it was before it was escaped."""
+    return str(request.path_params[name]).replace(SLASH, "/")
 
 
 def empty(status: int) -> Response:
@@ -90,6 +138,12 @@ async def on_untyped_body(request: Request, error: Exception) -> Response:
     return error_response(415, "HTTP 415 Unsupported Media Type")
 
 
+async def on_disconnect(request: Request, error: Exception) -> Response:
+    """Nobody is there any more to read an answer."""
+    del request, error
+    return Response(None, 400)
+
+
 def flag(request: Request, name: str, *, default: bool) -> bool:
     """A boolean of the query, by Java's rules: whatever is not "true" is false."""
     given = request.query_params.get(name)
@@ -105,16 +159,15 @@ def whole_number(request: Request, name: str, *, default: int, least: int, most:
     given = request.query_params.get(name)
     if not given:
         return default
-    if not (given.isascii() and given.isdigit()) or not least <= int(given) <= most:
+    if not _DIGITS.fullmatch(given) or not least <= int(given) <= most:
         raise BadRequestError(f"{name} must be a whole number from {least} to {most}, not {given}")
     return int(given)
 
 
 def task_number(request: Request) -> int:
     """The task's number in the path; one that is no Java int means there is no such path."""
-    text = str(request.path_params["task"])
-    digits = text.removeprefix("-").removeprefix("+")
-    if not (digits.isascii() and digits.isdigit()) or not -(2**31) <= int(text) < 2**31:
+    text = segment(request, "task")
+    if not _SIGNED.fullmatch(text) or not -(2**31) <= int(text) < 2**31:
         raise NoSuchPathError
     return int(text)
 

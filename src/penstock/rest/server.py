@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import socket
 import threading
 from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any, cast
 
 import uvicorn
 
@@ -15,14 +18,15 @@ from penstock.clock import Deadline
 from penstock.errors import SetupError
 from penstock.herder.herder import Herder
 from penstock.rest.app import ADMIN_ROUTES, ROUTES, make_app
+from penstock.rest.limits import ConnectionLimits, LimitedConnection
 from penstock.rest.listeners import Listener, Listeners
 from penstock.rest.protocol import HeaderRule, HttpOptions, Protocol
+from penstock.rest.requests import Clearance
 from penstock.rest.tls import server_context
 from penstock.settings import WorkerSettings, header_rules
 
 log = logging.getLogger(__name__)
 
-_KEEP_ALIVE_SECONDS = 30
 _STOP_SECONDS = 3
 
 
@@ -61,9 +65,13 @@ def _servers(
         settings.access_control_allow_origin,
         settings.access_control_allow_methods,
         tuple(map(HeaderRule.parse, header_rules(settings.response_http_headers_config))),
+        settings.penstock_rest_max_body_bytes,
     )
     own_admin = listeners.admin is not None
-    main = make_app(herder, options, ROUTES if own_admin else (*ROUTES, *ADMIN_ROUTES))
+    token = settings.penstock_secrets_token
+    clearance = Clearance(settings.penstock_secrets_shown, token.value if token else "")
+    routes = ROUTES if own_admin else (*ROUTES, *ADMIN_ROUTES)
+    main = make_app(herder, options, routes, clearance)
     yield from _by_scheme(main, listeners.main, settings)
     if listeners.admin:
         admin = make_app(herder, options, ADMIN_ROUTES)
@@ -73,17 +81,20 @@ def _servers(
 def _by_scheme(
     app: Protocol, listeners: Sequence[Listener], settings: WorkerSettings
 ) -> Iterator[tuple[uvicorn.Server, list[socket.socket]]]:
+    limits = ConnectionLimits.of(settings)
     for secure in (False, True):
         sockets = [listener.socket for listener in listeners if listener.secure is secure]
         if not sockets:
             continue
         config = uvicorn.Config(
             app,
+            # It is called with the names of its arguments, as any protocol's class is.
+            http=cast("Any", partial(LimitedConnection, limits)),
             log_config=None,
             access_log=False,
             server_header=False,
             headers=[("server", f"penstock/{__version__}")],
-            timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+            timeout_keep_alive=math.ceil(limits.idle_seconds),
             timeout_graceful_shutdown=_STOP_SECONDS,
             lifespan="off",
         )

@@ -6,11 +6,12 @@ import logging
 import queue
 import threading
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Final
 
 from penstock.api.connector import Connector
 from penstock.clock import Deadline
-from penstock.errors import ConfigError
+from penstock.errors import ConfigError, SessionLostError
 from penstock.logs import Scope, logged_as, reason_of, trace_of
 from penstock.worker_port import State, TargetState, WorkerEvents
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 log = logging.getLogger(__name__)
+
+SPARK_BACK_OFF_SECONDS: Final = 5.0
 
 
 class ConnectorHost:
@@ -27,6 +30,7 @@ class ConnectorHost:
         make: builds the connector; called on the host's thread, may raise.
         configs: the connector's task configurations, completed for the tasks.
         session: the worker's Spark session, for connectors that ask for it.
+        guard: turns whatever fails because Spark's JVM died into SessionLostError.
     """
 
     def __init__(
@@ -37,6 +41,7 @@ class ConnectorHost:
         make: Callable[[], Connector],
         configs: Callable[[Connector], list[dict[str, str]]],
         session: Callable[[], SparkSession],
+        guard: Callable[[], AbstractContextManager[None]],
         events: WorkerEvents,
     ) -> None:
         self.name = name
@@ -44,11 +49,14 @@ class ConnectorHost:
         self._make = make
         self._configs = configs
         self._session = session
+        self._guard = guard
         self._events = events
         self._connector: Connector | None = None
         self._commands: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._muted = False
         self._stopping = False
+        self._target = TargetState.STARTED
+        self._changed = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"connector-{name}", daemon=True)
 
     def start(self, target: TargetState) -> None:
@@ -56,7 +64,9 @@ class ConnectorHost:
         self.set_target(target)
 
     def set_target(self, target: TargetState) -> None:
+        self._target = target
         self._commands.put(lambda: self._go_to(target))
+        self._changed.set()
 
     def make_task_configs(self) -> None:
         self._commands.put(self._send_task_configs)
@@ -65,6 +75,7 @@ class ConnectorHost:
         """Stop the connector; if it does not answer in time it is left behind, silenced."""
         self._stopping = True
         self._commands.put(None)
+        self._changed.set()
         self._thread.join(deadline.remaining())
         if self._thread.is_alive():
             self._muted = True
@@ -97,7 +108,7 @@ class ConnectorHost:
             if command is None:
                 break
             try:
-                command()
+                self._insist(command)
             except Exception as error:
                 if self._stopping:
                     log.debug("Connector %s gave up what it was doing", self.name, exc_info=True)
@@ -105,8 +116,28 @@ class ConnectorHost:
                     self._fail(error)
         self._suspend()
 
+    def _insist(self, command: Callable[[], None]) -> None:
+        """Run it; again and again while Spark is away: that is no fault of the connector."""
+        told = False
+        while True:
+            self._changed.clear()
+            try:
+                command()
+            except SessionLostError as error:
+                if self._stopping:
+                    raise
+                log.warning("Connector %s waits for Spark: %s", self.name, error)
+                if not told:
+                    self._report(State.UNASSIGNED, str(error))
+                    told = True
+                self._changed.wait(SPARK_BACK_OFF_SECONDS)
+            else:
+                return
+
     def _go_to(self, target: TargetState) -> None:
         if target is TargetState.STARTED:
+            if self._target is not target:
+                return  # It is to pause or stop by now, and another command says so.
             if self._connector is None:
                 self._start()
             self._report(State.RUNNING)
@@ -116,9 +147,13 @@ class ConnectorHost:
             self._report(State.PAUSED if target is TargetState.PAUSED else State.STOPPED)
 
     def _start(self) -> None:
-        connector = self._make()
-        self._connector = connector
-        connector.start(self.config, self)
+        try:
+            with self._guard():
+                self._connector = self._make()
+                self._connector.start(self.config, self)
+        except SessionLostError:
+            self._suspend()
+            raise
 
     def _suspend(self) -> None:
         connector, self._connector = self._connector, None

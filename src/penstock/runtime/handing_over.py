@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from penstock.api.plugin import Side
 from penstock.api.sink import FrameSinkTask, OffsetRange, SinkBatch
-from penstock.plan.faults import ORIGINAL, FaultCount, refuse_faults, translated
+from penstock.errors import UnfitError
+from penstock.plan.faults import ORIGINAL, FaultCount, failed_put, refuse_faults, translated
 from penstock.runtime.sink_rows import SinkPlans, SinkRows
 from penstock.runtime.tolerance import ErrorSettings, FaultReports
 
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from penstock.plan.pipeline import Typed
+
+log = logging.getLogger(__name__)
 
 
 class HandingOver:
@@ -27,8 +31,14 @@ class HandingOver:
     """
 
     def __init__(
-        self, task: FrameSinkTask, plans: SinkPlans, errors: ErrorSettings, reports: FaultReports
+        self,
+        connector: str,
+        task: FrameSinkTask,
+        plans: SinkPlans,
+        errors: ErrorSettings,
+        reports: FaultReports,
     ) -> None:
+        self._connector = connector
         self._task = task
         self._plans = plans
         self._errors = errors
@@ -85,11 +95,26 @@ class HandingOver:
         )
         try:
             self._task.write(batch)
+        except UnfitError as error:
+            if not self._errors.tolerant:
+                raise
+            self._pass_unfit(typed, batch, error)
         except Exception as error:
             self._task.discard(batch)
             raise translated(error) from error
-        if count is not None and count.found() != 0:
-            self._report(typed)
+        else:
+            if count is not None and count.found() != 0:
+                self._report(typed)
+
+    def _pass_unfit(self, typed: Typed, batch: SinkBatch, error: UnfitError) -> None:
+        """Report all rows of a part that the target takes none of."""
+        # For a target that keeps the offsets those with a fault of their own are reported already.
+        frame = typed.frame.filter("fault IS NULL") if self.keeps_offsets else typed.frame
+        log.info("Passing over records that the target does not take: %s", error)
+        if self._reports.wanted:
+            self._reports.report(failed_put(frame, self._connector, str(error)))
+        if self.keeps_offsets:
+            self._task.write(replace(batch, only_offsets=True))
 
     def _good(self, typed: Typed, count: FaultCount | None) -> DataFrame:
         if typed.clean:

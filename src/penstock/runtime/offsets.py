@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, cast
 
@@ -14,6 +15,10 @@ from penstock.storage.ports import OffsetStore
 from penstock.worker_port import PartitionOffset
 
 _WHERE: Final = "for a sink connector offset"
+# Longer ones are out of any range, and Python refuses to read very long ones.
+_WHOLE: Final = re.compile(r"[+-]?\d{1,40}", re.ASCII)
+_INT_MAX: Final = 2**31 - 1
+_LONG_MAX: Final = 2**63 - 1
 
 
 def outcome(verb: str, *, complete: bool) -> str:
@@ -134,7 +139,7 @@ def _parsed(item: PartitionOffset) -> tuple[TopicPartition, int | None]:
         raise BadRequestError("Kafka topic names must be valid strings and may not be null")
     if partition["kafka_partition"] is None:
         raise BadRequestError("Kafka partitions must be valid numbers and may not be null")
-    number = _whole(partition["kafka_partition"], "partition")
+    number = _whole(partition["kafka_partition"], "partition", _INT_MAX)
     target = TopicPartition(str(partition["kafka_topic"]), number)
     if item.offset is None:
         return target, None
@@ -143,15 +148,17 @@ def _parsed(item: PartitionOffset) -> tuple[TopicPartition, int | None]:
             "The offset for a sink connector should either be null or contain the key"
             " 'kafka_offset'"
         )
-    return target, _whole(item.offset["kafka_offset"], "offset")
+    return target, _whole(item.offset["kafka_offset"], "offset", _LONG_MAX)
 
 
-def _whole(value: Any, what: str) -> int:
-    try:
-        return int(str(value))
-    except ValueError as error:
-        shown = "null" if value is None else value
-        raise BadRequestError(
-            f"Failed to parse the following Kafka {what} value in the provided offsets: '{shown}'."
-            f" {what.capitalize()} values for sink connectors need to be integers."
-        ) from error
+def _whole(value: Any, what: str, most: int) -> int:
+    shown = "null" if value is None else str(value)
+    wrong = f"Failed to parse the following Kafka {what} value in the provided offsets: '{shown}'."
+    rule = f"{what.capitalize()} values for sink connectors need to be integers"
+    number = int(shown) if _WHOLE.fullmatch(shown) else None
+    if number is None or not -most - 1 <= number <= most:
+        raise BadRequestError(f"{wrong} {rule}.")
+    if number < 0:
+        # Connect hands it to its client, whose refusal is a 500; the broker would store it.
+        raise BadRequestError(f"{wrong} {rule} of at least 0.")
+    return number

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from penstock.clock import Deadline
 from penstock.data.record import TopicPartition
 from penstock.errors import RefusedError, RetriableError
-from penstock.plan.faults import Fault, FaultError
+from penstock.plan.faults import TASK_PUT, Fault, FaultError
 from penstock.runtime.around_refused import AroundRefused
 from penstock.runtime.handing_over import HandingOver
 from penstock.runtime.sink_plan import Run, Unreadable
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-STAGE_NAME: Final = "TASK_PUT"
 #: From so few records on they are fetched, as many small jobs over them follow.
 NEAR_RECORDS: Final = 400
 #: The search through a large batch ends here, and what is done is committed.
@@ -150,7 +149,7 @@ class _Search:
 
     def _fault(self, record: KafkaRecord, error: RefusedError) -> Fault:
         place = (record.topic, record.partition, record.offset)
-        return Fault(STAGE_NAME, self._connector, str(error), *place)
+        return Fault(TASK_PUT, self._connector, str(error), *place)
 
 
 class _SearchForFirst(_Search):

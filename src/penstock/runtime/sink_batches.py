@@ -84,7 +84,7 @@ class SinkBatches:
             conversions=conversions,
             pieces=task.takes_pieces,
         )
-        self._handing = HandingOver(task, self._plans, errors, reports)
+        self._handing = HandingOver(connector, task, self._plans, errors, reports)
         self._refused = RefusedRecords(connector, self._handing, self._report, stopping)
         #: Topics with several layouts, and after how many even batches they count as even again.
         self._mixed_topics: dict[str, int] = {}

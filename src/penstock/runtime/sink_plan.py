@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from penstock.api.converter import Converter, Layout
 from penstock.api.sink import OffsetRange
+from penstock.columns.types import arrow_type
 from penstock.data.record import TopicPartition
 from penstock.errors import DataError
 from penstock.plan.faults import Fault
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
     from penstock.data.record import KafkaRecord
     from penstock.plan.pipeline import Converters
 
-#: From this many waiting records on, Spark's own Kafka reader is worth its start-up time.
-LARGE_BACKLOG: Final = 20_000
+#: From this many waiting records on, Spark's own Kafka reader is worth its start-up time; fewer
+#: are taken as the consumer returns them, all at once.
+LARGE_BACKLOG: Final = 5_000
 #: Most records of one large batch: seconds of work, so that a stop need not wait long.
 LARGE_BATCH: Final = 2_000_000
 
@@ -59,7 +61,7 @@ def large_ranges(
     ranges: Sequence[OffsetRange], ends: Mapping[TopicPartition, int]
 ) -> tuple[OffsetRange, ...] | None:
     """The ranges of a large batch that begins where these do; None if too little is waiting."""
-    waiting = sum(max(0, ends.get(each.partition, 0) - each.end) for each in ranges)
+    waiting = sum(max(each.end, ends.get(each.partition, 0)) - each.start for each in ranges)
     if waiting < LARGE_BACKLOG:
         return None
     most = max(1, LARGE_BATCH // len(ranges))
@@ -216,6 +218,9 @@ def _looked_at(
 def _layout(converter: Converter, data: bytes | None, usual: Layout | None) -> Layout:
     # Null bytes decode to null in every layout: they need no run of their own.
     layout = usual if data is None and usual is not None else converter.layout(data)
-    if not layout.regular:
-        converter.decode_one(data)
+    if layout == usual and layout.regular:
+        return usual
+    schema = layout.schema if layout.regular else converter.decode_one(data).schema
+    if schema is not None:
+        arrow_type(schema)  # It raises for what no column holds.
     return layout

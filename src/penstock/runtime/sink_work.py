@@ -16,7 +16,7 @@ from penstock.runtime.progress import FirstStep
 from penstock.runtime.sink_batches import SinkBatches
 from penstock.runtime.sink_plan import ranges_of
 from penstock.runtime.task_host import TaskControl
-from penstock.worker_port import WorkerEvents
+from penstock.worker_port import State, WorkerEvents
 
 if TYPE_CHECKING:
     import re
@@ -34,8 +34,8 @@ POLL_SECONDS = 1.0
 #: A batch that takes longer is waited for with polls in between.
 QUICK_SECONDS = 5.0
 REVOKE_SECONDS = 20.0
-#: After losing its partitions a task that gets no record for so long joins its group anew.
-REJOIN_SECONDS = 60.0
+#: How often it is looked whether the topics are there, and are still those that they were.
+TOPICS_SECONDS = 10.0
 
 
 class MakeBatches(Protocol):
@@ -61,6 +61,7 @@ class SinkWork:
         make_consumer: Callable[[], GroupConsumer],
         make_batches: MakeBatches,
         subscription: Sequence[str] | re.Pattern[str],
+        topic_ids: Callable[[Collection[str], Deadline], Mapping[str, str]],
         engine: SparkEngine,
         control: TaskControl,
         events: WorkerEvents,
@@ -73,6 +74,7 @@ class SinkWork:
         self._make_consumer = make_consumer
         self._make_batches = make_batches
         self._subscription = subscription
+        self._ask_topic_ids = topic_ids
         self._engine = engine
         self._control = control
         self._events = events
@@ -85,6 +87,9 @@ class SinkWork:
         #: Partitions for which the task was not yet asked where to begin.
         self._unplaced: set[TopicPartition] = set()
         self._seen_topics: set[str] = set()
+        self._topic_ids: dict[str, str] = {}
+        self._look_again = Deadline.after(0)
+        self._waits_for: str | None = None
         #: Where the next batch of each partition begins.
         self._next: dict[TopicPartition, int] = {}
         #: What is written but not committed; not written again while the partition is ours.
@@ -95,7 +100,6 @@ class SinkWork:
         self._holding = False
         self._leaving: frozenset[TopicPartition] = frozenset()
         self._cancelled = False
-        self._rejoined_by: Deadline | None = None
         self._group = f"penstock-{task}"
         self._jobs = JobThread(f"task-{task}-job")
         self._job: Future[tuple[OffsetRange, ...]] | None = None
@@ -111,6 +115,11 @@ class SinkWork:
     @property
     def stopping(self) -> bool:
         return self._control.stopping
+
+    def topic_ids(self, topics: Collection[str]) -> Mapping[str, str]:
+        found = self._ask_topic_ids(topics, _deadline())
+        self._topic_ids |= found
+        return found
 
     # What the group decides (kafka.clients.PartitionEvents); called inside consume().
 
@@ -134,7 +143,6 @@ class SinkWork:
 
     def lost(self, partitions: Collection[TopicPartition]) -> None:
         self._forget(partitions)
-        self._rejoined_by = Deadline.after(REJOIN_SECONDS)
 
     def _forget(self, partitions: Collection[TopicPartition]) -> None:
         for partition in partitions:
@@ -168,17 +176,34 @@ class SinkWork:
         ranges = ranges_of(records)
         for each in ranges:
             self._next.setdefault(each.partition, each.start)
+        self._look_at_topics(consumer)
         if self._begins_elsewhere(consumer):
             return
         if not records:
             if joined:
                 self._first_step.end()
-            self._rejoin_if_stray()
             return
-        self._rejoined_by = None
         self._job = self._jobs.submit(lambda: self._write(records, ranges))
         self._stay_in_group(consumer)
         self._settle()
+
+    def _look_at_topics(self, consumer: GroupConsumer) -> None:
+        """Tell which are missing; where one was made anew, have the task asked where to begin."""
+        assert self._task is not None  # noqa: S101 - there is a task while there is a consumer
+        if not self._look_again.expired:
+            return
+        self._look_again = Deadline.after(TOPICS_SECONDS)
+        missing = consumer.waits_for()
+        if missing != self._waits_for:
+            self._waits_for = missing
+            told = None if missing is None else f"waiting: {missing}"
+            log.warning("Task %s: %s", self._id, told or "all its topics are there now")
+            self._events.task_state(self._id, State.RUNNING, told)
+        if self._task.keeps_offsets and self._opened:
+            before = dict(self._topic_ids)
+            now = self.topic_ids({each.topic for each in self._opened})
+            anew = {topic for topic, known in now.items() if before.get(topic, known) != known}
+            self._unplaced |= {each for each in self._opened if each.topic in anew}
 
     def _begins_elsewhere(self, consumer: GroupConsumer) -> bool:
         """Go where the task wants to begin; whether that is not where the consumer is."""
@@ -198,26 +223,14 @@ class SinkWork:
         consumer.seek(back, _deadline())
         return True
 
-    def _rejoin_if_stray(self) -> None:
-        """Join anew if nothing came since the group counted us out.
-
-        Seen once after a broker had hung for as long as the session lasts: the library went on
-        polling, but was given nothing any more.
-        """
-        if self._rejoined_by is None or not self._rejoined_by.expired:
-            return
-        self._rejoined_by = None
-        log.warning("Task %s: nothing came since its group lost it; joining anew", self._id)
-        self._live_consumer().close(Deadline.after(REVOKE_SECONDS))
-        self._consumer = self._make_consumer()
-        self._consumer.subscribe(self._subscription, self)
-
     def idle(self) -> None:
         consumer = self._live_consumer()
         self._commit()
         if not self._paused:
             self._paused = True
             consumer.pause(consumer.assignment)
+            # When it goes on its state is told anew, and so must this be.
+            self._waits_for, self._look_again = None, Deadline.after(0)
         self._poll_without_reading(consumer, POLL_SECONDS)
 
     def recover(self) -> None:

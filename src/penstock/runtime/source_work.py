@@ -174,12 +174,14 @@ class SourceWork:
 
         pipeline = self._pipeline
         assert pipeline is not None, "records come after start()"  # noqa: S101
+        assert self._task is not None, "records come after start()"  # noqa: S101
         try:
             topics = pipeline.topics(batch)
             self._prepare_topics(topics)
             written = sum(write() for write in self._writes(pipeline, batch, topics))
         except Exception as error:
-            raise translated(error) from error
+            found = translated(error)
+            raise (self._task.explained(error) if found is error else found) from error
         self._progress.moved(written)
 
     def _writes(

@@ -117,6 +117,8 @@ class TaskHost:
         self._events = events
         self._shutdown_seconds = shutdown_seconds
         self._muted = False
+        self._state = State.UNASSIGNED
+        self._waits_for: str | None = None
         self._back_off = FIRST_BACK_OFF_SECONDS
         self._thread = threading.Thread(target=self._run, name=f"task-{task}", daemon=True)
 
@@ -129,6 +131,11 @@ class TaskHost:
 
     def set_target(self, target: TargetState) -> None:
         self._control.set_target(target)
+
+    def tell(self, waits_for: str | None) -> None:
+        """Show in the task's status what keeps it from moving on; None: nothing does any more."""
+        if waits_for != self._waits_for and self._state in (State.UNASSIGNED, State.RUNNING):
+            self._report(self._state, waits_for)
 
     def ask_to_stop(self) -> None:
         self._control.stop()
@@ -224,6 +231,8 @@ class TaskHost:
 
     def _report(self, state: State, trace: str | None = None) -> None:
         if not self._muted:
+            self._state = state
+            self._waits_for = trace
             log.info("Task %s is %s", self.task, state.value)
             self._events.task_state(self.task, state, trace)
 

@@ -119,6 +119,10 @@ class TaskFactory:
         admin = self.clients.admin(task.connector, config)
         task_class = _of_shape(connector.task_class, FrameSinkTask)
 
+        def topic_ids(topics: Collection[str], deadline: Deadline) -> dict[str, str]:
+            found = admin.topics(topics, deadline)
+            return {name: view.id for name, view in found.items() if view.id is not None}
+
         def pipeline(converters: Converters) -> SinkPipeline:
             return SinkPipeline(self.chain(config), converters, opened=task_class.takes_opened)
 
@@ -140,6 +144,7 @@ class TaskFactory:
                 stopping=lambda: control.stopping,
             ),
             subscription=_subscription(config),
+            topic_ids=topic_ids,
             engine=self.engine,
             control=control,
             events=events,

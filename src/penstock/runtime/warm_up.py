@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+_RETRY_SECONDS: Final = 5.0
 #: Making archives takes a core for half a minute: not while somebody waits for the first records.
 ARCHIVE_AFTER_SECONDS: Final = 20.0
 _ARCHIVE_SECONDS: Final = 900.0
@@ -40,24 +41,38 @@ class WarmUp:
         self._tasks = tasks
         self._archive = archive
         self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="warm-up", daemon=True)
+
+    @property
+    def running(self) -> bool:
+        return self._thread.is_alive()
 
     def start(self) -> None:
-        threading.Thread(target=self._run, name="warm-up", daemon=True).start()
+        self._thread.start()
 
     def close(self) -> None:
         self._stop.set()
 
     def _run(self) -> None:
-        try:
-            self._engine.session()
-        except Exception:
-            log.warning("Spark did not start; it is tried again for the first task", exc_info=True)
+        if not self._started():
             return
         try:
             self._rehearse()
             self._make_archives()
         except Exception:
             log.debug("warming up ended early", exc_info=True)
+
+    def _started(self) -> bool:
+        """Start Spark, however often that fails; False if the worker ends before."""
+        while not self._stop.is_set():
+            try:
+                self._engine.session()
+            except Exception as error:  # noqa: BLE001 - whatever it is, it may pass
+                log.warning("%s It is tried again and again", error)
+                self._stop.wait(_RETRY_SECONDS)
+            else:
+                return True
+        return False
 
     def _rehearse(self) -> None:
         from penstock.plan.rehearsal import rehearse

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from penstock.api.connector import Connector, SinkConnector, SourceConnector
@@ -40,6 +41,8 @@ class LocalWorker:
     Args:
         tasks: makes the task factory when the first task needs it: that imports Spark, which
             takes longer than the REST API may.
+        guard: turns whatever fails because Spark's JVM died into SessionLostError.
+        obstacle: what all jobs of Spark wait for; None if for nothing.
     """
 
     def __init__(
@@ -50,6 +53,8 @@ class LocalWorker:
         offsets: OffsetStore,
         clients: ConnectorClients,
         tasks: Callable[[], TaskFactory],
+        guard: Callable[[], AbstractContextManager[None]],
+        obstacle: Callable[[], str | None],
         events: WorkerEvents,
     ) -> None:
         self._plugins = plugins
@@ -58,6 +63,8 @@ class LocalWorker:
         self._clients = clients
         self._make_factory = tasks
         self._factory: TaskFactory | None = None
+        self._guard = guard
+        self._obstacle = obstacle
         self._factory_lock = threading.Lock()
         self._events = events
         self._lock = threading.Lock()
@@ -77,6 +84,7 @@ class LocalWorker:
             make=lambda: self._connector_class(resolved)(),
             configs=lambda connector: self._task_configs(connector, config, resolved),
             session=lambda: self._session(name),
+            guard=self._guard,
             events=self._events,
         )
         with self._lock:
@@ -199,6 +207,17 @@ class LocalWorker:
         from penstock.runtime.preview import Previews
 
         return Previews(self.task_factory())
+
+    def obstacle(self) -> str | None:
+        return self._obstacle()
+
+    def tell_obstacle(self) -> None:
+        """Show in the statuses of all tasks what keeps them from moving on, if anything does."""
+        obstacle = self._obstacle()
+        with self._lock:
+            hosts = list(self._tasks.values())
+        for host in hosts:
+            host.tell(obstacle)
 
     def close(self, deadline: Deadline) -> None:
         self.stop_tasks(list(self.running_tasks()), deadline)

@@ -3,7 +3,12 @@
 from penstock.settings.check import MODES, PREFIXES, plugin_paths, worker_settings
 from penstock.settings.clients import CLIENT_KEYS
 from penstock.settings.environment import environment_properties, ignored_variables
-from penstock.settings.rules import header_rules, override_policy
+from penstock.settings.rules import (
+    SECRETS_HEADER,
+    SECRETS_SHOWN,
+    header_rules,
+    override_policy,
+)
 from penstock.settings.worker import (
     DistributedSettings,
     Mode,
@@ -15,6 +20,8 @@ __all__ = [
     "CLIENT_KEYS",
     "MODES",
     "PREFIXES",
+    "SECRETS_HEADER",
+    "SECRETS_SHOWN",
     "DistributedSettings",
     "Mode",
     "StandaloneSettings",

@@ -144,12 +144,23 @@ def _verification(settings: WorkerSettings) -> str | None:
     return f"must contain inter.worker.signature.algorithm, which is {signature}"
 
 
+def _secrets_token(settings: WorkerSettings) -> str | None:
+    token = settings.penstock_secrets_token
+    if settings.penstock_secrets_shown != "with-token":
+        return None
+    if token is not None and len(token.value) >= _TOKEN_CHARACTERS:
+        return None
+    return f"it needs penstock.secrets.token with at least {_TOKEN_CHARACTERS} characters"
+
+
+_TOKEN_CHARACTERS: Final = 16
 _REFUSED: Final[dict[str, Callable[[WorkerSettings], str | None]]] = {
     "exactly.once.source.support": _exactly_once,
     "rest.extension.classes": _extensions,
     "metric.reporters": _reporters,
     "heartbeat.interval.ms": _heartbeat,
     "inter.worker.verification.algorithms": _verification,
+    "penstock.secrets.shown": _secrets_token,
 }
 
 

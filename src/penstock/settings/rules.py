@@ -9,6 +9,14 @@ from penstock.config import Validator, invalid, rule
 from penstock.config.values import trim
 
 _ACTIONS: Final = frozenset({"set", "add", "setDate", "addDate"})
+SECRETS_HEADER: Final = "Penstock-Secrets-Token"
+#: The values of penstock.secrets.shown, with what a worker says of each.
+SECRETS_SHOWN: Final = {
+    "never": "Secrets of stored configs are hidden in all answers",
+    "with-token": "Secrets of stored configs are shown in clear to requests with the token in the "
+    f"header {SECRETS_HEADER}, and hidden from all others",
+    "always": "Secrets of stored configs are shown in clear to everybody who asks",
+}
 POLICIES: Final = ("All", "None", "Principal")
 
 

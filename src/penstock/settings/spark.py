@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -37,6 +38,9 @@ DEFAULTS: Final[Mapping[str, str]] = {
         f"org.apache.spark.sql.catalyst.optimizer.{rule}"
         for rule in ("PushDownPredicates", "PushPredicateThroughNonJoin")
     ),
+    # PySpark would note for each column which line of ours made it: three of five calls to the
+    # JVM that a plan takes, for messages about code that no user has written.
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
     # A worker runs for months: keep little history of finished jobs.
     "spark.ui.retainedJobs": "20",
     "spark.ui.retainedStages": "20",
@@ -45,9 +49,47 @@ DEFAULTS: Final[Mapping[str, str]] = {
 }
 
 
+#: The Python of the executors; that of the worker if it is not set.
+EXECUTORS_PYTHON: Final = "spark.pyspark.python"
+HEAP: Final = "spark.driver.memory"
+#: With less, Java has no room for Spark's own objects and a batch of each kind beside them.
+LEAST_HEAP_MB: Final = 256
+#: What Spark keeps free for others, unless it is told otherwise. It refuses a heap of less than
+#: half as much again, and wants that to be left when Java has taken its own part.
+_RESERVED_MB: Final = 300
+_RESERVED_PART: Final = 4
+_SIZE: Final = re.compile(r"(\d+)\s*([kmgt]?)b?", re.IGNORECASE)
+_UNITS_MB: Final = {"k": 1 / 1024, "m": 1, "": 1, "g": 1024, "t": 1024 * 1024}
+
+
+def heap_mb(value: str) -> int | None:
+    """The size of a heap as Spark reads it, in MB; None if it is none."""
+    found = _SIZE.fullmatch(value.strip())
+    return int(int(found[1]) * _UNITS_MB[found[2].lower()]) if found else None
+
+
+def room_in_small_heap(settings: Mapping[str, str]) -> dict[str, str]:
+    """What makes Spark start in a heap that is small but large enough for us."""
+    heap = heap_mb(settings[HEAP])
+    if heap is None or heap >= 2 * _RESERVED_MB:
+        return {}
+    return {"spark.testing.reservedMemory": str(heap * 1024 * 1024 // _RESERVED_PART)}
+
+
 def refusal(name: str, value: str) -> str | None:
     """Why a worker can't have this setting of Spark; None if it can."""
+    if name == HEAP:
+        return _heap_refusal(value)
     fixed = FIXED.get(name)
     if fixed is None or value.strip().lower() == fixed.lower():
         return None
     return f"records are treated as in Kafka Connect with {fixed} only; remove the key"
+
+
+def _heap_refusal(value: str) -> str | None:
+    heap = heap_mb(value)
+    if heap is None:
+        return "it is a size such as 512m or 1g"
+    if heap < LEAST_HEAP_MB:
+        return f"Spark needs a heap of {LEAST_HEAP_MB}m at least"
+    return None

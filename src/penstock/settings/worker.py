@@ -10,6 +10,7 @@ from penstock.config import (
     ClassResolver,
     Config,
     Importance,
+    Password,
     Type,
     at_least,
     between,
@@ -20,6 +21,8 @@ from penstock.config import (
 )
 from penstock.settings.clients import CLIENT_KEYS
 from penstock.settings.rules import (
+    SECRETS_HEADER,
+    SECRETS_SHOWN,
     admin_listener_urls,
     http_header_rules,
     known_policy,
@@ -256,6 +259,24 @@ class WorkerSettings(Config):
         doc="How long these lines of one connector may be together. Those of all connectors are "
         "64 MiB at most; the connector that was silent longest then loses its lines.",
     )
+    penstock_secrets_shown: str = key(
+        Type.STRING,
+        default="never",
+        importance=_LOW,
+        valid=one_of(*SECRETS_SHOWN),
+        doc="Who gets the secrets of stored configs in clear, as everybody does from Kafka "
+        "Connect: nobody, requests that carry the token, or all. Hidden are values of password "
+        "type, those of undeclared keys that sound like a secret, and passwords in addresses. "
+        "Clients that write a config and compare it with what they read, such as Terraform's "
+        "provider, need it.",
+    )
+    penstock_secrets_token: Password | None = key(
+        Type.PASSWORD,
+        default=None,
+        importance=_LOW,
+        doc="For `penstock.secrets.shown=with-token`: what such requests have in their header "
+        f"`{SECRETS_HEADER}`, at least 16 characters.",
+    )
     penstock_class_archive: bool = key(
         Type.BOOLEAN,
         default=True,
@@ -263,6 +284,46 @@ class WorkerSettings(Config):
         doc="Whether Java's classes are read from an archive in Penstock's cache, which halves the "
         "CPU of a start. One that is missing is made in the background, once, after the worker has "
         "been up for a while; `penstock prepare` makes it at once.",
+    )
+    penstock_rest_max_body_bytes: int = key(
+        Type.INT,
+        default=10_485_760,
+        importance=_LOW,
+        valid=between(1024, _INT_MAX),
+        doc="How long the body of a request to the REST API may be; a longer one is answered with "
+        "413. Kafka Connect has no limit.",
+    )
+    penstock_rest_max_connections: int = key(
+        Type.INT,
+        default=500,
+        importance=_LOW,
+        valid=at_least(1),
+        doc="How many connections the REST API has at once, of http and of https each; those "
+        "beyond are answered with 503 and closed. Kafka Connect has no limit.",
+    )
+    penstock_rest_idle_timeout_ms: int = key(
+        Type.INT,
+        default=30_000,
+        importance=_LOW,
+        valid=at_least(1),
+        doc="How long a connection to the REST API stays open without a request, or while its "
+        "client does not read the answer.",
+    )
+    penstock_rest_header_timeout_ms: int = key(
+        Type.INT,
+        default=10_000,
+        importance=_LOW,
+        valid=at_least(1),
+        doc="How long the header of a request may take from its first byte on. Then it is answered "
+        "with 408 and the connection closed.",
+    )
+    penstock_rest_body_timeout_ms: int = key(
+        Type.INT,
+        default=30_000,
+        importance=_LOW,
+        valid=at_least(1),
+        doc="How long the whole body of a request may take after its header. Then it is answered "
+        "with 408 and the connection closed.",
     )
     rest_extension_classes: list[str] = key(
         Type.LIST,

@@ -40,6 +40,7 @@ class StatusTable:
         self._connectors: dict[str, Status] = {}
         self._tasks: dict[str, dict[int, Status]] = {}
         self._topics: dict[str, dict[str, TopicStatus]] = {}
+        self.changes = 0
 
     def connector(self, name: str) -> Status | None:
         with self._lock:
@@ -66,6 +67,7 @@ class StatusTable:
 
     def set(self, key: Key, value: Value) -> None:
         with self._lock:
+            self.changes += 1
             if isinstance(value, TopicStatus):
                 self._topics.setdefault(value.connector, {})[value.topic] = value
             elif isinstance(key, ConnectorKey):
@@ -75,6 +77,7 @@ class StatusTable:
 
     def forget(self, key: Key) -> None:
         with self._lock:
+            self.changes += 1
             match key:
                 case ConnectorKey(name):
                     self._connectors.pop(name, None)
@@ -109,6 +112,10 @@ class _Statuses:
 
     def __init__(self) -> None:
         self._table = StatusTable()
+
+    @property
+    def changes(self) -> int:
+        return self._table.changes
 
     def connector(self, name: str) -> Status | None:
         return self._table.connector(name)

@@ -60,6 +60,7 @@ class ScriptedWorker:
         self.events = events
         self.calls: list[tuple[str, str]] = []
         self.failing: dict[str, str] = {}
+        self.in_the_way: str | None = None
         self.hanging: dict[str, threading.Event] = {}
         self.stored_offsets: dict[str, list[PartitionOffset]] = {}
         self._lock = threading.Lock()
@@ -211,6 +212,10 @@ class ScriptedWorker:
                 kept[str(found.partition)] = found
         self.stored_offsets[name] = list(kept.values())
         return "The offsets for this connector have been altered successfully"
+
+    def obstacle(self) -> str | None:
+        """What the test says."""
+        return self.in_the_way
 
     def close(self, deadline: Deadline) -> None:
         """Stop everything."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from penstock.testing.waiting import eventually
+
 
 def descendants(pid: int) -> set[int]:
     """Every living process below this one."""
@@ -32,6 +34,11 @@ def alive(pids: set[int]) -> set[int]:
     """Those that still run; zombies do not."""
     states = {pid: _fields(Path(f"/proc/{pid}/stat")) for pid in pids}
     return {pid for pid, fields in states.items() if fields and fields[0] != "Z"}
+
+
+def await_end(pids: set[int]) -> None:
+    """Wait until none of them runs."""
+    eventually(lambda: alive(pids), lambda left: not left)
 
 
 def cpu_seconds(pids: set[int]) -> float:

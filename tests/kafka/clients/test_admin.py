@@ -13,7 +13,7 @@ from penstock.errors import (
     StorageError,
 )
 from penstock.kafka.clients import Admin, Edge, GroupConsumer, LogWriter, TopicSpec
-from penstock.testing.waiting import soon
+from penstock.testing.waiting import eventually, soon
 from tests.kafka.clients.support import Recorder, consume_until
 
 Unique = Callable[[str], str]
@@ -36,6 +36,23 @@ def test_topics_are_created_once_and_described(admin: Admin, unique: Unique) -> 
     assert (views[name].partitions, views[name].replication_factor) == (3, 1)
     assert admin.topic_settings(name, soon())["cleanup.policy"] == "compact"
     assert name in admin.topic_names(soon())
+
+
+def test_a_topic_that_is_made_again_has_another_id_and_no_offsets(
+    admin: Admin, unique: Unique
+) -> None:
+    name, group = unique("again"), unique("g")
+    place, seen = TopicPartition(name, 0), []
+    for _ in range(2):
+        admin.create_topic(TopicSpec(name, 1, 1), soon())
+        seen.append(admin.topics([name], soon())[name].id)
+        assert admin.group_offsets(group, soon()) == {}
+        admin.alter_group_offsets(group, {place: 7}, soon())
+        assert admin.group_offsets(group, soon()) == {place: 7}
+        admin.delete_topics([name], soon())
+        eventually(lambda: name not in admin.topics([name], soon()))
+    assert None not in seen
+    assert len(set(seen)) == 2
 
 
 def test_the_broker_s_reason_is_told(admin: Admin, unique: Unique) -> None:

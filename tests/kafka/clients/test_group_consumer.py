@@ -9,11 +9,12 @@ import pytest
 from penstock.clock import Deadline
 from penstock.data.record import TopicPartition
 from penstock.errors import ConfigError, PenstockError, RebalancedError
-from penstock.kafka.clients import Admin, GroupConsumer, LogWriter, TopicSpec
+from penstock.kafka.clients import Admin, GroupConsumer, LogWriter, RawRecord, TopicSpec
 from penstock.kafka.embedded import EmbeddedKafka
 from penstock.kafka.patterns import java_pattern
-from penstock.testing.waiting import patient, soon
+from penstock.testing.waiting import eventually, patient, soon
 from tests.kafka.clients.support import Recorder, consume_until, take
+from tests.shared.sizes import Size
 
 Unique = Callable[[str], str]
 
@@ -115,6 +116,31 @@ def test_seek_and_pause(kafka: str, topic: str, join: Callable[..., GroupConsume
     assert sorted(take(consumer, 50)) == sorted(got)
 
 
+def test_a_partition_that_was_paused_when_it_left_is_read_when_it_comes_back(
+    kafka: str, topic: str, join: Callable[..., GroupConsumer]
+) -> None:
+    first, second = join(), join()
+    first.subscribe([topic], Recorder())
+    consume_until(first, lambda: len(first.assignment) == 2)
+    first.pause(first.assignment)
+    second.subscribe([topic], Recorder())
+
+    def shared() -> bool:
+        second.consume(10, 0.05)
+        return len(first.assignment) == len(second.assignment) == 1
+
+    consume_until(first, shared)
+    produce(kafka, topic, 20)
+    got: list[RawRecord] = []
+
+    def both_read() -> bool:
+        got.extend(second.consume(10, 0.05))
+        got.extend(first.consume(10, 0.05))
+        return {record.partition for record in got} == {0, 1}
+
+    eventually(both_read)
+
+
 def test_a_second_member_takes_its_share_and_the_first_may_still_commit(
     kafka: str, topic: str, join: Callable[..., GroupConsumer]
 ) -> None:
@@ -193,7 +219,7 @@ def test_a_wrong_setting_is_refused_by_name(kafka: str) -> None:
         })  # fmt: skip
 
 
-def test_a_broker_that_goes_away_and_comes_back(tmp_path: Path) -> None:
+def test_a_consumer_whose_broker_goes_away_and_comes_back(tmp_path: Path, size: Size) -> None:
     with EmbeddedKafka(tmp_path / "kafka") as node:
         properties = {"bootstrap.servers": node.bootstrap_servers, "group.id": "g"}
         admin = Admin(properties)
@@ -205,7 +231,7 @@ def test_a_broker_that_goes_away_and_comes_back(tmp_path: Path) -> None:
         assert len(take(consumer, 5)) == 5
         consumer.commit({partition: 5}, soon())
         node.kill()
-        away = soon(15)
+        away = Deadline.after(size.client_away_seconds)
         while not away.expired:
             assert consumer.consume(10, 0.5) == []
         with pytest.raises(PenstockError):
@@ -219,3 +245,17 @@ def test_a_broker_that_goes_away_and_comes_back(tmp_path: Path) -> None:
         assert consumer.committed([partition], soon()) == {partition: 8}
         consumer.close(soon())
         admin.close()
+
+
+def test_topics_that_are_not_there_are_told(
+    topic: str, admin: Admin, unique: Unique, join: Callable[..., GroupConsumer]
+) -> None:
+    absent, consumer = unique("absent"), join()
+    consumer.subscribe([topic, absent], Recorder())
+    consume_until(consumer, lambda: len(consumer.assignment) == 2)
+    assert consumer.waits_for() == f"there is no topic {absent}"
+    admin.create_topic(TopicSpec(absent, 1, 1), soon())
+    assert consumer.waits_for() is None
+    pattern, matching = java_pattern(f"{absent}-.*", "topics.regex"), join()
+    matching.subscribe(pattern, Recorder())
+    assert matching.waits_for() == f"no topic's name matches {pattern.pattern}"

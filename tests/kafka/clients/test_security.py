@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from penstock.clock import Deadline
@@ -19,13 +17,7 @@ from penstock.kafka.clients import (
 )
 from penstock.testing.waiting import soon
 from tests.kafka.clients.support import Recorder, take
-from tests.secured_broker import LOGINS, Secured, by_password, by_token, logged_in, secured_broker
-
-
-@pytest.fixture(scope="module")
-def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
-    with secured_broker(tmp_path_factory.mktemp("secured")) as found:
-        yield found
+from tests.secured_broker import LOGINS, Secured, by_password, by_token, logged_in
 
 
 @pytest.mark.parametrize("login", LOGINS)

@@ -14,6 +14,7 @@ from penstock.kafka.clients import Admin, LogRecord, TopicSpec
 from penstock.kafka.embedded import EmbeddedKafka
 from penstock.kafka.log import CompactedLog, LogEvents
 from penstock.testing.waiting import eventually, patient, soon
+from tests.shared.sizes import Size
 
 Unique = Callable[[str], str]
 
@@ -152,7 +153,7 @@ def _busy(seconds: float) -> float:
     return (after.user + after.system - before.user - before.system) / elapsed
 
 
-def test_a_broker_that_goes_away_and_comes_back(tmp_path: Path) -> None:
+def test_a_log_whose_broker_goes_away_and_comes_back(tmp_path: Path, size: Size) -> None:
     with EmbeddedKafka(tmp_path / "kafka") as node:
         book = Book(node.bootstrap_servers, "log")
         book.log.start(soon())
@@ -162,7 +163,7 @@ def test_a_broker_that_goes_away_and_comes_back(tmp_path: Path) -> None:
             book.log.append([(b"lost", b"x")], Deadline.after(3))
         with pytest.raises(PenstockError):
             book.log.read_to_end(Deadline.after(2))
-        time.sleep(20)  # long enough that clients back off as far as they ever do
+        time.sleep(size.client_away_seconds)  # in full: clients back off as far as they ever do
         node.start()
         written = book.log.append([(b"k", b"after")], soon())
         book.log.wait_for(written, soon())

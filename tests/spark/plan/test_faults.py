@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from typing import TYPE_CHECKING
 
 import pytest
@@ -61,33 +62,56 @@ def test_another_layout_is_told_apart_from_a_fault(spark: SparkSession) -> None:
     assert (error.topic, error.partition, error.offset) == ("orders", 3, 4)
 
 
+KAFKA = "org.apache.kafka.common.errors"
+
+
+@pytest.mark.usefixtures("spark")
 @pytest.mark.parametrize(
-    "name", ["Timeout", "NotEnoughReplicas", "NotEnoughReplicasAfterAppend", "Network"]
+    "line",
+    [
+        f"{KAFKA}.TimeoutException: Topic orders not present in metadata after 60000 ms.",
+        # What a producer throws whose buffer is full because the broker is away.
+        "org.apache.kafka.clients.producer.BufferExhaustedException: Failed to allocate 11 bytes",
+        f"{KAFKA}.NotEnoughReplicasAfterAppendException: the broker is away",
+        f"{KAFKA}.CoordinatorLoadInProgressException: wait",
+        f"{KAFKA}.ThrottlingQuotaExceededException: slower",
+        "java.util.concurrent.TimeoutException: Cannot fetch record for offset 7 in 120000 ms",
+        "org.apache.spark.rpc.RpcTimeoutException: Futures timed out",
+    ],
 )
-def test_kafkas_passing_errors_may_be_repeated(name: str) -> None:
-    line = f"org.apache.kafka.common.errors.{name}Exception: the broker is away"
+def test_passing_errors_of_kafka_and_spark_may_be_repeated(line: str) -> None:
     error = translated(RuntimeError(f"Job aborted.\nCaused by: {line}\n\tat a.b.c"))
     assert isinstance(error, RetriableError)
     assert str(error) == line
 
 
+@pytest.mark.usefixtures("spark")
 @pytest.mark.parametrize(
     "line",
     [
-        "java.sql.SQLNonTransientConnectionException: (conn=5) unexpected end of stream",
-        "com.mysql.cj.jdbc.exceptions.CommunicationsException: Communications link failure",
-        "org.postgresql.util.PSQLException: FATAL: the database system is starting up",
+        f"{KAFKA}.RecordTooLargeException: too large",
+        f"{KAFKA}.TopicAuthorizationException: Not authorized to access topics: [orders]",
+        f"{KAFKA}.NoSuchException: nobody has such a class",
+        "java.lang.ArithmeticException: long overflow",
     ],
 )
-def test_a_database_that_is_away_may_come_back(line: str) -> None:
-    error = translated(RuntimeError(f"Job aborted.\nCaused by: {line}\n\tat a.b.c"))
-    assert isinstance(error, RetriableError)
-
-
-def test_other_errors_stay_what_they_are() -> None:
-    text = "org.apache.kafka.common.errors.RecordTooLargeException: too large"
-    error = RuntimeError(text)
+def test_no_other_error_is_repeated(line: str) -> None:
+    error = RuntimeError(f"Job aborted.\nCaused by: {line}\n\tat a.b.c")
     assert translated(error) is error
+
+
+@pytest.mark.parametrize(
+    "full",
+    [
+        OSError(errno.ENOSPC, "No space left on device"),
+        Exception("java.io.IOException: No space left on device\n\tat sun.nio.ch.FileDispatcher"),
+    ],
+)
+def test_a_disk_that_is_full_may_get_space(full: Exception) -> None:
+    assert isinstance(translated(full), RetriableError)
+
+
+def test_our_errors_stay_what_they_are() -> None:
     ours = DataError("x")
     assert translated(ours) is ours
 

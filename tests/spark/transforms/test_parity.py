@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,8 +21,8 @@ if TYPE_CHECKING:
     from tests.spark.transforms.java_side import JavaSide
 
 CASES = Path(__file__).parents[2] / "cases" / "transforms"
-#: Of a long file every third case runs, all of them with PENSTOCK_ALL_CASES=1 (`make parity`).
-LONG, STEP = 60, 1 if os.environ.get("PENSTOCK_ALL_CASES") else 3
+#: Of a long file every third case runs here, and each in tests/proofs.
+LONG, STEP = 60, 3
 
 
 def load_cases(kind: str, step: int = STEP) -> list[Any]:

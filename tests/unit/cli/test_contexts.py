@@ -13,6 +13,7 @@ from penstock.cli.context_file import save
 from penstock.cli.target import Contexts, Target
 from penstock.errors import ConfigError
 from tests.unit.cli.run import penstock
+from tests.unit.client.server import serving
 
 
 @pytest.fixture(autouse=True)
@@ -167,3 +168,16 @@ def test_commands_use_the_context() -> None:
     done = penstock("get", "--context", "none")
     assert done.status == 2
     assert "there is no context none" in done.words
+
+
+def test_a_token_for_secrets_goes_with_every_request() -> None:
+    with serving((200, [])) as server:
+        ok("context", "set", "a", "--connect", server.url, "--secrets-token", "t0ken", "--use")
+        assert "t0ken" not in ok("context", "show", "-o", "json")
+        with Target.of().client() as client:
+            client.connectors()
+        # Another address does not get it.
+        with Target.of(server.url + "/").client() as client:
+            client.connectors()
+    sent = [each.headers.get("penstock-secrets-token") for each in server.asked]
+    assert sent == ["t0ken", None]

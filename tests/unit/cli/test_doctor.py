@@ -89,6 +89,27 @@ def test_the_exit_status_counts_what_is_wrong(
     assert "1 to fix." in printed
 
 
+@pytest.mark.parametrize(
+    ("properties", "told"),
+    [
+        ({}, "are hidden in all answers (penstock.secrets.shown=never)"),
+        ({"penstock.secrets.shown": "always"}, "are shown in clear to everybody who asks"),
+        (
+            {"penstock.secrets.shown": "with-token", "penstock.secrets.token": "x" * 16},
+            "with the token in the header Penstock-Secrets-Token",
+        ),
+    ],
+)
+def test_who_is_shown_secrets_is_told(properties: dict[str, str], told: str) -> None:
+    assert told in doctor._secrets(properties)
+
+
+@pytest.mark.parametrize("shown", ["with-token", "sometimes"])
+def test_a_choice_that_can_not_work_is_something_to_fix(shown: str) -> None:
+    with pytest.raises(SetupError, match=r"penstock\.secrets\."):
+        doctor._secrets({"penstock.secrets.shown": shown})
+
+
 def test_broken_plugins_are_something_to_fix(tmp_path: Path) -> None:
     assert doctor._plugins({"plugin.path": str(tmp_path)}).startswith("0 besides the ")
     (tmp_path / "doctor_demo_sick.py").write_text("1 / 0")

@@ -76,7 +76,7 @@ def test_commands_load_what_is_heavy_only_when_they_run() -> None:
         "import penstock.cli.registry as registry\n"
         "for section in registry.SECTIONS.values():\n"
         "    for entry in section: entry.load()\n"
-        "heavy = {'pyspark', 'fastapi', 'kafka', 'pyarrow', 'httpx', 'yaml'} & {*sys.modules}\n"
+        "heavy = {'pyspark', 'starlette', 'kafka', 'pyarrow', 'httpx', 'yaml'} & {*sys.modules}\n"
         "sys.exit(f'loaded: {heavy}' if heavy else 0)"
     )
     result = subprocess.run(

@@ -36,6 +36,26 @@ def test_environment_variables() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("providers", "listed"), [({}, "env"), (FILE, "file,env")], ids=["none", "another"]
+)
+def test_a_provider_that_is_not_there_is_named(providers: dict[str, str], listed: str) -> None:
+    """Otherwise a database gets the reference for a password."""
+    made = resolver(providers, {"X": "x"})
+    text = (
+        "Invalid value ${env:X} for configuration p: the worker has no config provider env; its "
+        f"properties need the lines config.providers={listed} and "
+        f"config.providers.env.class={JAVA}.EnvVarConfigProvider"
+    )
+    props = {"p": "a${env:X}", "topic": "${topic}", "other": "${ours:x}"}
+    assert made.missing(props) == {"p": text}
+    with pytest.raises(ConfigError) as caught:
+        made.resolve(props)
+    assert str(caught.value) == text
+    given = {**providers, **ENV, "config.providers": listed}
+    assert resolver(given, {"X": "x"}).resolve(props) == {**props, "p": "ax"}
+
+
 def test_only_allowed_variables() -> None:
     props = {**ENV, "config.providers.env.param.allowlist.pattern": "DB_.*"}
     made = resolver(props, {"DB_USER": "u", "HOME": "h"})

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from penstock.config.redaction import without_passwords
+from penstock.config.redaction import has_mask, is_reference, without_passwords, without_value
 from penstock.testing.waiting import patient
 
 
@@ -68,3 +68,37 @@ def test_long_texts_take_no_long_time(part: str) -> None:
     began = time.monotonic()
     without_passwords(part * (1_000_000 // len(part)))
     assert time.monotonic() - began < patient(5)
+
+
+@pytest.mark.parametrize("part", ["${-}", "x=${a} ", "token=${a} ", "$", " ", "a", "key"])
+def test_long_values_take_no_long_time(part: str) -> None:
+    began = time.monotonic()
+    assert not is_reference(f"a required {part * 2000}'${{")
+    assert time.monotonic() - began < patient(2)
+
+
+@pytest.mark.parametrize(
+    ("value", "has"),
+    [
+        ("jdbc:mysql://u:[hidden]@h/db", True),
+        ("jdbc:x://h?password=[hidden]&a=b", True),
+        ("jdbc:mysql://u:p@h/db", False),
+        ("jdbc:mysql://h/[hidden]", False),
+        ("[hidden]", False),
+    ],
+)
+def test_masks_in_addresses(value: str, has: bool) -> None:
+    assert has_mask(value) is has
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "shown"),
+    [
+        ("x", "Invalid value x for 0x00, x", "Invalid value [hidden] for 0x00, [hidden]"),
+        ("a.b*", "is a.b* there? a.b", "is [hidden] there? a.b"),
+        ("long enough", "not long enoughs", "not [hidden]s"),
+        ("", "text", "text"),
+    ],
+)
+def test_values_in_a_text(value: str, text: str, shown: str) -> None:
+    assert without_value(text, value) == shown

@@ -50,6 +50,11 @@ def test_a_broken_expression_is_told_in_javas_words(pattern: str, text: str) -> 
     )
 
 
+def test_one_that_may_never_come_to_an_end_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"for configuration k: It might never come to an end"):
+        java_regex("k", "(a+)+b")
+
+
 def test_no_expression_at_all() -> None:
     with pytest.raises(ConfigError, match=r'"this\.pattern" is null$'):
         java_regex("k", None)

@@ -47,6 +47,7 @@ BAD = [
     (Type.INT, "1.5", "Not a number of type INT"),
     (Type.SHORT, "32768", "Not a number of type SHORT"),
     (Type.LONG, "99999999999999999999", "Not a number of type LONG"),
+    (Type.LONG, "9" * 5000, "Not a number of type LONG"),
     (Type.LONG, "1L", "Not a number of type LONG"),
     (Type.DOUBLE, "inf", "Not a number of type DOUBLE"),
     (Type.DOUBLE, "1_0", "Not a number of type DOUBLE"),

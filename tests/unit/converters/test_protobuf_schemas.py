@@ -13,7 +13,6 @@ from penstock.converters.protobuf.options import (
     ENUM,
     GENERAL_ENUM,
     GENERAL_UNION,
-    PRECISION,
     TAG,
     TYPE,
     UNION,
@@ -22,6 +21,7 @@ from penstock.converters.protobuf.options import (
 from penstock.converters.protobuf.print_file import proto_text
 from penstock.converters.protobuf.to_connect import connect_schema
 from penstock.data.schema import (
+    PRECISION,
     Field,
     Schema,
     SchemaType,

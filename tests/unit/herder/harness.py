@@ -74,7 +74,8 @@ class ScriptedValidation:
         if message is not None:
             raise ConfigError(message)
 
-    def validate(self, config: Mapping[str, str | None]) -> ConfigInfos:
+    def validate(self, config: Mapping[str, str | None], *, outside: bool = True) -> ConfigInfos:
+        del outside
         self.seen.append(dict(config))
         if self.hold is not None:
             self.hold.wait(patient())
@@ -99,19 +100,18 @@ class Bench:
     statuses: FakeStatuses = field(default_factory=FakeStatuses)
     options: HerderOptions = field(default_factory=HerderOptions)
     fatal: list[Exception] = field(default_factory=list)
+    validation: Any = field(default_factory=ScriptedValidation)
     plugins: Plugins = field(default_factory=lambda: Plugins([*BUILT_IN, VAULT]))
-    real_validation: Validation | None = None
 
     def __post_init__(self) -> None:
         reports = self.events = WorkerReports()
         self.worker = ScriptedWorker(reports)
-        self.validation = ScriptedValidation()
         self.herder = LocalHerder(
             worker=self.worker,
             reports=reports,
             stores=Stores(self.configs, self.statuses, FakeOffsets()),
             plugins=self.plugins,
-            validation=self.real_validation or self.validation,
+            validation=self.validation,
             identity=Identity("127.0.0.1:8083"),
             cluster_id=lambda deadline: "cluster-1",
             clock=SystemClock(),
@@ -139,7 +139,7 @@ class Bench:
 
 def validating_bench() -> Bench:
     """One whose herder checks configs as a worker does."""
-    return Bench(real_validation=Validation(Plugins([*BUILT_IN, VAULT]), SETTINGS, Resolver({})))
+    return Bench(validation=Validation(Plugins([*BUILT_IN, VAULT]), SETTINGS, Resolver({})))
 
 
 @contextmanager

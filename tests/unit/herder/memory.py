@@ -92,6 +92,10 @@ class FakeStatuses:
         self.history: list[tuple[str, str | None]] = []
         self.flushed = False
 
+    @property
+    def changes(self) -> int:
+        return len(self.history)
+
     def start(self, deadline: Deadline) -> None: ...
 
     def connector(self, name: str) -> Status | None:
@@ -104,19 +108,19 @@ class FakeStatuses:
         return dict(self.all_tasks.get(connector, {}))
 
     def put_connector(self, name: str, status: Status | None) -> None:
-        self.history.append((name, status.state if status else None))
         if status is None:
             self.connectors.pop(name, None)
         else:
             self.connectors[name] = status
+        self.history.append((name, status.state if status else None))
 
     def put_task(self, task: TaskId, status: Status | None) -> None:
-        self.history.append((str(task), status.state if status else None))
         tasks = self.all_tasks.setdefault(task.connector, {})
         if status is None:
             tasks.pop(task, None)
         else:
             tasks[task] = status
+        self.history.append((str(task), status.state if status else None))
 
     def topics(self, connector: str) -> list[TopicStatus]:
         return list(self.all_topics.get(connector, {}).values())

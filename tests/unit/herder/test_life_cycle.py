@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +14,7 @@ from penstock.clock import Deadline
 from penstock.data.record import TaskId
 from penstock.errors import ConflictError, DeadlineExceededError, NotFoundError, PluginError
 from penstock.herder.local import HerderOptions
+from penstock.plugins import Plugins
 from penstock.storage.ports import Status
 from penstock.testing.waiting import eventually, soon
 from penstock.worker_port import State
@@ -228,6 +232,11 @@ def test_a_connector_that_hangs_holds_up_no_other() -> None:
         bench.create("free")
         bench.runs("free")
         assert bench.herder.health(soon()).status == "healthy"
+        bench.worker.in_the_way = "Spark has no executor"
+        found = bench.herder.health(soon())
+        assert found.status == "unhealthy"
+        assert "Spark has no executor" in found.message
+        bench.worker.in_the_way = None
 
 
 def test_after_a_restart_of_the_worker_everything_is_as_it_was() -> None:
@@ -362,3 +371,58 @@ def test_reports_of_unknown_connectors_are_ignored() -> None:
         bench.herder.health(soon())
         assert bench.statuses.connector("ghost") is None
         assert bench.configs.log == []
+
+
+def test_all_connectors_are_shown_as_they_are_now() -> None:
+    def shown(*parts: str) -> dict[str, dict[str, Any]]:
+        found = json.loads(bench.herder.expanded(parts, soon()))
+        assert isinstance(found, dict)
+        return found
+
+    def states() -> list[str]:
+        return [each["status"]["connector"]["state"] for each in shown("status").values()]
+
+    with running() as bench:
+        assert shown("status", "info") == {}
+        for name in ("a", "b"):
+            bench.create(name)
+            bench.runs(name)
+        assert list(shown()) == ["a", "b"]
+        before = shown("status", "info")
+        assert before == {
+            name: {
+                "status": bench.herder.connector_status(name, soon()).to_json(),
+                "info": bench.herder.connector_info(name, soon()).to_json(),
+            }
+            for name in ("a", "b")
+        }
+        bench.herder.pause_connector("b", soon())
+        eventually(lambda: states() == ["RUNNING", "PAUSED"])
+        bench.herder.patch_connector_config("a", {"topic": "other"}, soon())
+        assert shown("info")["a"]["info"]["config"]["topic"] == "other"
+        assert shown("status", "info")["b"]["info"] == before["b"]["info"]
+        bench.herder.delete_connector("a", soon())
+        assert list(shown("info")) == ["b"]
+
+
+def test_a_connector_whose_plugin_comes_later_is_shown_with_it(tmp_path: Path) -> None:
+    """Nothing else tells that an answer is not what it was."""
+    with running(Bench(plugins=Plugins.discover([str(tmp_path)]))) as bench:
+        config = {"name": "c", "connector.class": "later.LaterSource"}
+        bench.configs.put_connector("c", config, soon())
+        assert b'"type":"unknown"' in bench.herder.expanded(["info"], soon())
+        (tmp_path / "later.py").write_text(LATER)
+        assert b'"type":"source"' in bench.herder.expanded(["info"], soon())
+
+
+LATER = """
+from penstock.api.connector import SourceConnector
+
+class LaterSource(SourceConnector):
+    version = "1"
+
+    def start(self, config, context): ...
+
+    def task_configs(self, max_tasks):
+        return []
+"""

@@ -61,3 +61,34 @@ def test_unknown_loggers_and_levels(loggers: Loggers) -> None:
         loggers.set("a", "loud")
     with pytest.raises(PenstockError, match="Illegal null or empty Level name"):
         loggers.set("a", "")
+
+
+def test_libraries_keep_their_own_levels_unless_they_are_named(loggers: Loggers) -> None:
+    loggers._named("ab").setLevel(logging.CRITICAL)
+    loggers._named("ab.c")
+    assert loggers.set("root", "INFO") == []
+    assert loggers.one("ab.c").level == "FATAL"
+    assert loggers.set("root", "DEBUG") == ["a", "a.b", "a.b.c", "root"]
+    assert loggers.set("ab", "DEBUG") == ["ab", "ab.c"]
+    loggers.set("root", "INFO")
+    assert loggers.one("ab.c").level == "DEBUG"
+
+
+def test_a_level_for_all_reaches_those_that_had_one_from_here(loggers: Loggers) -> None:
+    loggers.set("a.b", "DEBUG")
+    assert loggers.set("root", "INFO") == ["a.b", "a.b.c"]
+
+
+def test_levels_can_be_taken_back(loggers: Loggers) -> None:
+    loggers._named("ab").setLevel(logging.CRITICAL)
+    before = loggers.all()
+    for name, level in (("ab", "DEBUG"), ("a.b", "ERROR"), ("root", "TRACE"), ("a.b.c", "OFF")):
+        loggers.set(name, level)
+    assert loggers.take_back("ab") == ["ab"]
+    assert loggers.take_back("a") == ["a.b.c"]
+    assert loggers.one("a.b.c") == LoggerLevel("TRACE", None)
+    assert loggers.take_back("root") == ["a", "a.b", "a.b.c", "root"]
+    assert loggers.all() == before
+    assert loggers.take_back("root") == []
+    with pytest.raises(NotFoundError, match=r"^Logger nope not found\.$"):
+        loggers.take_back("nope")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import logging
 import threading
 
 import pytest
@@ -59,10 +61,10 @@ def test_passwords_never_come_back_and_survive_the_round_trip() -> None:
         assert bench.herder.connector_config("c", soon()) == hidden
         assert bench.herder.tasks("c", soon())[0].config["connection.password"] == "[hidden]"
 
-        bench.herder.put_connector_config("c", {**hidden, "url": "http://other"}, soon())
+        bench.herder.put_connector_config("c", {**hidden, "topic": "t"}, soon())
         bench.herder.patch_connector_config("c", {"connection.password": "[hidden]"}, soon())
         stored = bench.configs.connectors["c"].config
-        assert stored == {**SECRETS, "url": "http://other"}
+        assert stored == {**SECRETS, "topic": "t"}
         assert bench.validation.seen[-1]["connection.password"] == "hunter2"
 
         bench.herder.patch_connector_config("c", {"connection.password": "new"}, soon())
@@ -71,10 +73,62 @@ def test_passwords_never_come_back_and_survive_the_round_trip() -> None:
         assert stored["connection.password"] == "new"
 
 
+def test_a_stored_password_is_not_sent_to_another_place() -> None:
+    """Who may write configs, but not see passwords, must not get one by moving its connector."""
+    moved = {"url": "http://mine"}
+    with running() as bench:
+        hidden = bench.herder.create_connector("c", SECRETS, None, soon()).config
+        for attempt in (
+            lambda: bench.herder.put_connector_config("c", {**hidden, **moved}, soon()),
+            lambda: bench.herder.patch_connector_config("c", moved, soon()),
+            lambda: bench.herder.preview(VAULT.name, {**hidden, **moved}, [], 1, soon()),
+        ):
+            with pytest.raises((BadRequestError, ConfigError)) as caught:
+                attempt()
+            assert (
+                "Invalid value [hidden] for configuration connection.password: it hides a stored "
+                "value, which stays only where it was meant for, but url has changed; send the "
+                "value itself"
+            ) in str(caught.value)
+        bench.herder.validate(VAULT.name, {**hidden, **moved}, soon())
+        assert bench.validation.seen[-1]["connection.password"] == "[hidden]"
+        assert bench.configs.connectors["c"].config == SECRETS
+
+        bench.herder.patch_connector_config("c", {**moved, "connection.password": "new"}, soon())
+        stored = bench.configs.connectors["c"].config
+        assert stored == {**SECRETS, **moved, "connection.password": "new"}
+
+
+def test_passwords_in_addresses_never_come_back_and_survive_the_round_trip() -> None:
+    url = "jdbc:x://me:hunter2@db/shop?a=b&password=hunter2"
+    shown = "jdbc:x://me:[hidden]@db/shop?a=b&password=[hidden]"
+    with running() as bench:
+        hidden = bench.herder.create_connector("c", {**SECRETS, "url": url}, None, soon()).config
+        eventually(lambda: bench.herder.tasks("c", soon()))
+        for config in (
+            hidden,
+            bench.herder.connector_config("c", soon()),
+            bench.herder.tasks("c", soon())[0].config,
+            json.loads(bench.herder.expanded(["info"], soon()))["c"]["info"]["config"],
+        ):
+            assert config["url"] == shown
+        bench.herder.put_connector_config("c", {**hidden, "topic": "t"}, soon())
+        assert bench.configs.connectors["c"].config == {**SECRETS, "url": url, "topic": "t"}
+        for moved in (shown.replace("db", "mine"), shown.replace("a=b", "a=c")):
+            with pytest.raises(ConfigError, match=r"for configuration url: .*url has changed"):
+                bench.herder.patch_connector_config(
+                    "c", {"url": moved, "connection.password": "x"}, soon()
+                )
+        with pytest.raises(ConfigError, match=r"configuration url: .*none is stored; send"):
+            bench.herder.create_connector("d", {**SECRETS, "url": shown}, None, soon())
+
+
 def test_a_mask_that_hides_nothing_is_refused() -> None:
     config = {**SECRETS, "connection.password": "[hidden]"}
     with running() as bench:
-        with pytest.raises(BadRequestError, match=r"none is stored; send the value"):
+        with pytest.raises(
+            ConfigError, match=r"1 error\(s\):\n.*none is stored; send the value .*--like OLD"
+        ):
             bench.herder.create_connector("c", config, None, soon())
         assert bench.configs.log == []
 
@@ -117,14 +171,14 @@ def test_keys_that_nobody_declares_are_hidden_if_they_sound_secret() -> None:
     with running() as bench:
         assert bench.herder.create_connector("c", UNDECLARED, None, soon()).config == hidden
         assert bench.herder.connector_config("c", soon()) == hidden
-        bench.herder.put_connector_config("c", {**hidden, "url": "http://other"}, soon())
-        assert bench.configs.connectors["c"].config == {**UNDECLARED, "url": "http://other"}
+        bench.herder.put_connector_config("c", {**hidden, "topic": "t"}, soon())
+        assert bench.configs.connectors["c"].config == {**UNDECLARED, "topic": "t"}
 
         changed = {**hidden, "transforms.tokens.api.secret": "new"}
         bench.herder.put_connector_config("c", changed, soon())
         stored = bench.configs.connectors["c"].config
         assert stored == {**UNDECLARED, "transforms.tokens.api.secret": "new"}
-        with pytest.raises(BadRequestError, match=r"override.my.secret: it hides"):
+        with pytest.raises(ConfigError, match=r"override.my.secret: it hides"):
             bench.herder.create_connector("d", {**hidden, "name": "d"}, None, soon())
 
 
@@ -135,13 +189,6 @@ def test_a_config_without_a_class_is_refused_without_its_passwords() -> None:
         assert str(caught.value) == (
             "Connector config {name=c, my.password=[hidden]} contains no connector type"
         )
-
-
-def test_null_is_no_value_even_where_the_connector_says_nothing() -> None:
-    with running() as bench:
-        with pytest.raises(BadRequestError, match="Null value can not be supplied"):
-            bench.herder.create_connector("c", {**SOURCE, "name": "c", "topic": None}, None, soon())
-        assert bench.configs.log == []
 
 
 def test_a_patch_can_not_rename() -> None:
@@ -198,3 +245,11 @@ def test_a_cluster_wide_level_is_stored_and_applied() -> None:
         assert bench.herder.logger("penstock.test.cluster").level == "DEBUG"
         with pytest.raises(NotFoundError, match="invalid log level 'loud'"):
             bench.herder.set_cluster_logger("x", "loud", soon())
+
+
+def test_levels_end_with_the_worker() -> None:
+    logger = logging.getLogger("penstock.test.ending")
+    with running() as bench:
+        bench.herder.set_logger("penstock.test.ending", "DEBUG")
+        assert logger.isEnabledFor(logging.DEBUG)
+    assert logger.level == logging.NOTSET

@@ -28,7 +28,7 @@ def test_whole_names(pattern: str, matching: str, other: str) -> None:
     assert not compiled.fullmatch(other)
 
 
-@pytest.mark.parametrize("pattern", ["(", "[a-z&&[^b]]", r"\p{IsGreek}"])
+@pytest.mark.parametrize("pattern", ["(", "[a-z&&[^b]]", r"\p{IsGreek}", "(a+)+b"])
 def test_what_can_not_be_translated_is_refused(pattern: str) -> None:
     with pytest.raises(ConfigError, match=r"topics\.regex"):
         java_pattern(pattern, "topics.regex")

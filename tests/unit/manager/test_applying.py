@@ -183,12 +183,24 @@ def test_a_password_is_compared_by_the_server_and_shown_by_nobody(worker: Served
 
 def test_hidden_keeps_the_stored_password(worker: Served) -> None:
     planned(worker, Connector("v", VAULT)).apply(worker.client)
-    kept = Connector("v", {**VAULT, "connection.password": "[hidden]", "url": "new"})
+    kept = Connector("v", {**VAULT, "connection.password": "[hidden]", "topic": "new"})
     plan = planned(worker, kept)
-    assert [key.key for change in plan.pending for key in change.keys] == ["url"]
+    assert [key.key for change in plan.pending for key in change.keys] == ["topic"]
     assert plan.apply(worker.client).ok
     assert worker.stored("v")["connection.password"] == "hunter2"
-    assert worker.stored("v")["url"] == "new"
+    assert worker.stored("v")["topic"] == "new"
+
+
+def test_a_password_in_an_address_is_compared_too(worker: Served) -> None:
+    url = "jdbc:x://me:hunter2@db/shop"
+    vault = Connector("v", {**VAULT, "url": url})
+    assert planned(worker, vault).apply(worker.client).ok
+    assert worker.client.config("v")["url"] == "jdbc:x://me:[hidden]@db/shop"
+    assert planned(worker, vault).pending == []
+    for other in (url.replace("hunter2", "hunter3"), url.replace("db", "db2")):
+        plan = planned(worker, replace(vault, config={**vault.config, "url": other}))
+        assert [key.key for change in plan.pending for key in change.keys] == ["url"]
+        assert "hunter" not in str(plan.to_json())
 
 
 def test_which_secrets_are_the_stored_ones(worker: Served) -> None:
@@ -197,7 +209,28 @@ def test_which_secrets_are_the_stored_ones(worker: Served) -> None:
         "v": {"connection.password": "hunter2", "url": "other", "none": "x"},
         "nobody": {"connection.password": "hunter2"},
     }
-    assert worker.client.same_secrets(asked) == {"v": ["connection.password"], "nobody": []}
+    found = worker.client.same_secrets(asked)
+    assert found == {"v": {"connection.password": True}, "nobody": {}}
+    found = worker.client.same_secrets({"v": {"connection.password": "hunter3"}})
+    assert found == {"v": {"connection.password": False}}
+
+
+def test_secrets_can_not_be_guessed(worker: Served) -> None:
+    worker.client.create("v", VAULT)
+
+    def ask(value: str) -> bool | None:
+        found = worker.client.same_secrets({"v": {"connection.password": value}})
+        return found["v"].get("connection.password")
+
+    assert [ask(f"guess {number}") for number in range(5)] == [False] * 5
+    assert [ask("guess 5"), ask("hunter2")] == [None, None]
+    # Who plans the same file again and again is not guessing.
+    assert [ask("guess 4") for _ in range(20)] == [False] * 20
+    plan = planned(worker, Connector("v", {**VAULT, "connection.password": "guess 6"}))
+    assert [each.note for each in plan.changes] == [
+        "not managed: --adopt takes it over; hidden by the server and not compared: "
+        "connection.password"
+    ]
 
 
 # ----------------------------------------------------------------------------- states, waiting

@@ -8,6 +8,11 @@ from pathlib import Path
 import pytest
 
 from penstock import manager
+from penstock.config.properties import load_properties
+from penstock.config.providers import resolver
+from penstock.herder.validation import Validation
+from penstock.plugins import BUILT_IN, Plugins
+from tests.unit.herder.harness import SETTINGS
 from tests.unit.manager.served import Served
 
 GUIDE = Path(__file__).parents[3] / "docs" / "manager.md"
@@ -30,6 +35,18 @@ def test_files_of_the_guide(tmp_path: Path, language: str, names: list[str]) -> 
     file = tmp_path / f"example{SUFFIXES[language]}"
     file.write_text(blocks(language)[0])
     assert list(manager.load(file)) == names
+
+
+def test_the_files_of_the_guide_are_valid_on_a_worker_with_its_lines(tmp_path: Path) -> None:
+    lines, file = tmp_path / "worker.properties", tmp_path / "example.yaml"
+    lines.write_text(blocks("properties")[0])
+    file.write_text(blocks("yaml")[0])
+    providers = resolver(load_properties(lines), {"SHOP_PASSWORD": "hunter2"})
+    validation = Validation(Plugins(BUILT_IN), SETTINGS, providers)
+    for each in manager.load(file).values():
+        config = {**each.config, "name": each.name}
+        assert validation.validate(config).errors_by_key() == {}
+        assert providers.resolve(config)["connection.password"] == "hunter2"
 
 
 def test_the_program_of_the_guide(

@@ -315,6 +315,12 @@ def test_a_path_that_is_mistyped_is_told_as_such(tmp_path: Path) -> None:
         ("x.txt", "", "x.txt: a connector file ends in one of .json, .yaml"),
         ("x.json", '{"name":\n "a",}', "x.json:2: not valid JSON: "),
         ("x.json", "", "x.json:1: not valid JSON: Expecting value (column 1)"),
+        (
+            "x.json",
+            '{"name": "a",\n # b\n}',
+            "x.json:2: not valid JSON: Expecting property name enclosed in double quotes (column 2)"
+            ". JSON has no comments; YAML has, and `penstock create FILE.yaml` takes it",
+        ),
         ("x.json", '{"name": NaN}', "x.json: not valid JSON: NaN is not a JSON value"),
         (
             "x.json",

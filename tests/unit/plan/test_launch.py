@@ -9,7 +9,7 @@ import pytest
 
 from penstock.jars import pyspark_jars
 from penstock.plan.launch import DirectLaunch, spark_jars, with_our_jars
-from penstock.settings.spark import DEFAULTS
+from penstock.settings.spark import DEFAULTS, room_in_small_heap
 
 
 def launch(**more: str) -> DirectLaunch | None:
@@ -87,3 +87,19 @@ def test_spark_submit_gets_ours_beside_a_users_jars() -> None:
     jars = with_our_jars({"spark.jars": "own.jar"})["spark.jars"].split(",")
     assert jars[0] == "own.jar"
     assert any("spark-sql-kafka" in jar for jar in jars)
+
+
+@pytest.mark.parametrize("size", ["2g", "2048", "2048m", "2GB", " 2097152k"])
+def test_a_heap_is_as_large_as_spark_reads_it(size: str) -> None:
+    found = launch(spark_driver_memory=size)
+    assert found is not None
+    assert "-Xmx2048m" in found.command(use_archive=False)
+
+
+def test_spark_keeps_less_of_a_small_heap_for_others() -> None:
+    """It would not start otherwise: it keeps 300 MB and wants half as much again."""
+    assert room_in_small_heap({"spark.driver.memory": "1g"}) == {}
+    small = room_in_small_heap({"spark.driver.memory": "256m"})
+    assert small == {"spark.testing.reservedMemory": str(64 * 1024 * 1024)}
+    few = spark_jars({**DEFAULTS, **small})
+    assert few == spark_jars(DEFAULTS)

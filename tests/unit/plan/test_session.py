@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from penstock.errors import SessionLostError
-from penstock.plan import gateway
+from penstock.errors import RetriableError, SessionLostError, SparkAwayError
+from penstock.plan import gateway, session
 from penstock.plan.session import SparkEngine
 
 
@@ -16,12 +16,18 @@ class Machine:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.runs = False
+        self.failures = 0
+        self.starts = 0
         monkeypatch.setattr(SparkEngine, "_build", self.build)
         monkeypatch.setattr(gateway, "runs", lambda: self.runs)
         monkeypatch.setattr(gateway, "forget", lambda: None)
 
     def build(self, settings: object) -> object:
         del settings
+        self.starts += 1
+        if self.failures:
+            self.failures -= 1
+            raise OSError("Too many open files")
         self.runs = True
         return object()
 
@@ -62,3 +68,41 @@ def test_nor_is_it_if_another_has_started_it_again(machine: Machine) -> None:
     engine.session()
     with pytest.raises(SessionLostError, match="went away"):
         batch(engine, machine.die, engine.session)
+
+
+def test_a_start_that_fails_is_nobodys_fault_and_tried_again(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "RETRY_SECONDS", 0)
+    machine.failures = 4
+    engine = SparkEngine({})
+    for _ in range(2):
+        with pytest.raises(RetriableError, match="Spark did not start: Too many open files"):
+            batch(engine, engine.session)
+    engine.session()
+    assert engine.alive
+
+
+def test_what_fails_while_spark_is_imported_is_nobodys_fault_either(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> None:
+        raise ImportError("cannot import name 'SQLContext' from partially initialized module")
+
+    monkeypatch.setattr(session, "RETRY_SECONDS", 0)
+    engine = SparkEngine({})
+    with monkeypatch.context() as patch:
+        patch.setattr(session, "import_pyspark", fail)
+        with pytest.raises(SparkAwayError, match="SQLContext"):
+            engine.session()
+    engine.session()
+    assert machine.starts == 1
+
+
+def test_many_who_need_spark_start_it_once(machine: Machine) -> None:
+    machine.failures = 2
+    engine = SparkEngine({})
+    for _ in range(5):
+        with pytest.raises(SparkAwayError, match="Too many open files"):
+            engine.session()
+    assert machine.starts == 2  # at once a second time, then not before a while

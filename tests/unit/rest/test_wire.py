@@ -85,3 +85,51 @@ def test_offsets_with_nulls() -> None:
 def test_offsets_that_can_not_be_read(body: Any) -> None:
     with pytest.raises(MalformedRequestError):
         ConnectorOffsets.of(body)
+
+
+def test_a_comment_is_named_where_it_is_in_the_way() -> None:
+    body = b'{"name": "c",\n "config": {\n  # where from\n  "file": "x"}}'
+    words = r"line 3 column 3 .*\. JSON has no comments; YAML has, and `penstock create FILE.yaml`"
+    with pytest.raises(MalformedRequestError, match=words):
+        decode(body)
+    with pytest.raises(MalformedRequestError, match="JSON has no comments"):
+        decode(b'{"name": "c" // who\n}')
+    with pytest.raises(MalformedRequestError, match=r"\(char 10\)$"):
+        decode(b'{"a": "#" x}')
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b'{"a": ' + b"7" * 5000 + b"}", "a number of 5000 characters"),
+        (b'{"a": 0.' + b"7" * 5000 + b"}", "a number of 5002 characters"),
+        (b'{"a": "x\\ud800"}', r"has \\ud800 in a text, half of a character"),
+        (b'{"\\udc00": 1}', r"has \\udc00 in a text"),
+    ],
+)
+def test_numbers_and_texts_that_nothing_can_be_done_with(body: bytes, words: str) -> None:
+    with pytest.raises(BadRequestError, match=words):
+        decode(body)
+
+
+def test_both_halves_of_a_character_are_one() -> None:
+    assert decode(b'{"a": "\\ud83d\\ude00"}') == {"a": "\N{GRINNING FACE}"}
+
+
+def test_a_half_character_in_bytes_is_no_json() -> None:
+    with pytest.raises(MalformedRequestError, match="not valid JSON"):
+        decode(b'{"a": "\xed\xa0\x80"}')
+
+
+@pytest.mark.parametrize("value", [Number("1e400"), [Number("-1E999")]])
+def test_numbers_beyond_all_measure_are_refused(value: Any) -> None:
+    with pytest.raises(BadRequestError, match="too large"):
+        plain(value)
+
+
+def test_too_many_levels_are_refused() -> None:
+    deep: list[Any] = []
+    for _ in range(5000):
+        deep = [deep]
+    with pytest.raises(BadRequestError, match="too many levels"):
+        plain(deep)

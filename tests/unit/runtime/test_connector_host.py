@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import pytest
 
 from penstock.api import ConnectorContext, SourceConnector
 from penstock.clock import Deadline
-from penstock.errors import ConfigError, RetriableError
+from penstock.errors import ConfigError, RetriableError, SparkAwayError
+from penstock.runtime import connector_host
 from penstock.runtime.connector_host import ConnectorHost, completed_task_configs
 from penstock.testing.waiting import patient, soon
 from penstock.worker_port import State, TargetState
@@ -58,6 +60,7 @@ class Hosted:
             make=lambda: self.connector,
             configs=lambda connector: connector.task_configs(10),
             session=self._session,
+            guard=nullcontext,
             events=self.notes,
         )
 
@@ -112,6 +115,35 @@ def test_a_failed_start_is_a_state(hosted: Hosted) -> None:
     hosted.notes.await_states("db", State.FAILED)
     assert "no such database at mysql://ann:[hidden]@db" in (hosted.notes.traces["db"] or "")
     assert hosted.sent == 0
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connector_host, "SPARK_BACK_OFF_SECONDS", 0.01)
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_start_without_spark_is_repeated(hosted: Hosted) -> None:
+    hosted.connector.error = SparkAwayError("Spark did not start")
+    hosted.host.start(TargetState.STARTED)
+    await_that(lambda: hosted.connector.stops >= 2)
+    assert hosted.notes.of("db") == [State.UNASSIGNED]
+    assert hosted.notes.traces["db"] == "Spark did not start"
+    hosted.connector.error = None
+    await_that(lambda: hosted.sent == 1)
+    assert hosted.notes.of("db") == [State.UNASSIGNED, State.RUNNING]
+
+
+def test_one_that_waits_for_spark_can_be_paused_and_stopped(hosted: Hosted) -> None:
+    hosted.connector.error = SparkAwayError("Spark did not start")
+    hosted.host.start(TargetState.STARTED)
+    await_that(lambda: hosted.connector.stops == 1)
+    hosted.host.set_target(TargetState.PAUSED)
+    hosted.notes.await_states("db", State.UNASSIGNED, State.PAUSED)
+    hosted.host.set_target(TargetState.STARTED)
+    await_that(lambda: hosted.connector.stops == 2)
+    hosted.host.stop(soon())
+    assert hosted.notes.of("db")[:2] == [State.UNASSIGNED, State.PAUSED]
 
 
 def test_a_start_that_waits_ends_when_the_connector_is_to_stop(hosted: Hosted) -> None:

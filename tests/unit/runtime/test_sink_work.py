@@ -19,7 +19,7 @@ from penstock.runtime.progress import TaskProgress
 from penstock.runtime.sink_work import SinkWork
 from penstock.runtime.task_host import TaskControl
 from penstock.testing.waiting import patient, soon
-from penstock.worker_port import TargetState
+from penstock.worker_port import State, TargetState
 from tests.unit.runtime.events import Notes
 
 A0, A1 = TopicPartition("a", 0), TopicPartition("a", 1)
@@ -43,6 +43,7 @@ class Consumer:
         self.seeks: list[dict[TopicPartition, int]] = []
         self.paused: set[TopicPartition] = set()
         self.at: dict[TopicPartition, int] = {}
+        self.missing: str | None = None
 
     def subscribe(self, topics: Sequence[str], events: Any) -> None:
         self.events = events
@@ -85,6 +86,9 @@ class Consumer:
 
     def resume(self, partitions: Collection[TopicPartition]) -> None:
         self.paused -= set(partitions)
+
+    def waits_for(self) -> str | None:
+        return self.missing
 
     def close(self, deadline: Deadline) -> None:
         if self.assignment:
@@ -156,6 +160,7 @@ class Sink:
         self.progress = TaskProgress()
         self.notes = Notes()
         self.task = Nothing()
+        self.ids = {"a": "first"}
         self.control = TaskControl(TargetState.STARTED, SystemClock())
         self.work = SinkWork(
             TaskId("orders", 0),
@@ -164,6 +169,7 @@ class Sink:
             make_consumer=lambda: self.consumer,
             make_batches=lambda *_: self.batches,
             subscription=["a"],
+            topic_ids=lambda topics, _: {each: self.ids[each] for each in topics},
             engine=self.engine,
             control=self.control,
             events=self.notes,
@@ -236,6 +242,43 @@ def test_a_task_begins_where_its_target_says(sink: Sink) -> None:
     sink.work.step()
     sink.work.step()
     assert sink.batches.written == [(OffsetRange(A0, 9, 10),), (OffsetRange(A0, 10, 11),)]
+
+
+def told(sink: Sink) -> str | None:
+    return sink.notes.traces["orders-0"]
+
+
+def test_missing_topics_are_told_in_the_status(sink: Sink, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sink_work, "TOPICS_SECONDS", 0.0)
+    sink.consumer.missing = "there is no topic b"
+    sink.work.step()
+    sink.work.step()
+    assert sink.notes.of("orders-0") == [State.RUNNING]
+    assert told(sink) == "waiting: there is no topic b"
+    sink.consumer.missing = None
+    sink.work.step()
+    assert told(sink) is None
+    sink.consumer.missing = "there is no topic b"
+    sink.work.step()
+    sink.work.idle()
+    sink.work.step()
+    assert len(sink.notes.of("orders-0")) == 4
+
+
+def test_a_topic_made_anew_begins_where_its_target_says(
+    sink: Sink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sink_work, "TOPICS_SECONDS", 0.0)
+    sink.task.keeps_offsets = True
+    sink.consumer.polls = [[record(5)], [record(6)], [record(0)]]
+    sink.work.step()
+    sink.ids["a"] = "second"
+    sink.task.starts = {A0: 0}
+    sink.work.step()
+    assert sink.batches.written == [(OffsetRange(A0, 5, 6),)]
+    assert sink.consumer.seeks == [{A0: 0}]
+    sink.work.step()
+    assert sink.batches.written[1:] == [(OffsetRange(A0, 0, 1),)]
 
 
 def test_a_task_that_is_where_its_target_says_loses_no_time(sink: Sink) -> None:
@@ -369,29 +412,6 @@ def test_leaving_commits_what_a_lost_broker_kept_back(sink: Sink) -> None:
         sink.work.step()
     sink.close()
     assert sink.consumer.commits == [{A0: 6}]
-
-
-@pytest.mark.parametrize(("comes_back", "joins"), [(False, 2), (True, 1)])
-def test_a_task_that_its_group_lost_joins_anew_if_nothing_comes(
-    sink: Sink, monkeypatch: pytest.MonkeyPatch, comes_back: bool, joins: int
-) -> None:
-    monkeypatch.setattr(sink_work, "REJOIN_SECONDS", 0.0)
-    subscribed = []
-    monkeypatch.setattr(
-        Consumer, "subscribe", lambda self, topics, events: subscribed.append(topics)
-    )
-    sink.work._make_consumer = lambda: cast("Any", Consumer())
-    sink.work.start()
-    consumer = cast("Any", sink.work._live_consumer())
-    consumer.events = sink.work
-    sink.work.assigned([A0])
-    sink.work.lost([A0])
-    if comes_back:
-        sink.work.assigned([A0])
-        consumer.polls = [[record(5)]]
-        sink.work.step()
-    sink.work.step()
-    assert len(subscribed) == joins
 
 
 def test_a_task_that_was_given_up_neither_writes_nor_commits(sink: Sink) -> None:

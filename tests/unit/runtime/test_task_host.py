@@ -233,3 +233,26 @@ def test_a_cause_that_says_the_same_is_said_once() -> None:
     assert task_host._in_short(same) == "the registry is away"
     assert task_host._in_short(other) == "can't write (the registry is away)"
     assert task_host._in_short(RetriableError()) == "RetriableError"
+
+
+def test_what_a_task_waits_for_is_in_its_status(task: Task) -> None:
+    task.work.failures["start"] = [SessionLostError("Spark did not start")]
+    task.host.tell("Spark has no executor")
+    assert task.states == [State.UNASSIGNED]
+    assert task.notes.traces[str(TASK)] == "Spark has no executor"
+    task.host.start()
+    await_that(lambda: task.work.count("step") >= 1)
+    task.host.tell("Spark has no executor")
+    task.host.tell("Spark has no executor")
+    assert task.notes.traces[str(TASK)] == "Spark has no executor"
+    task.host.tell(None)
+    assert task.notes.traces[str(TASK)] is None
+    assert task.states == [State.UNASSIGNED, *[State.RUNNING] * 3]
+
+
+def test_a_task_that_failed_waits_for_nothing(task: Task) -> None:
+    task.work.failures["step"] = [DataError("a record is wrong")]
+    task.host.start()
+    task.notes.await_states(str(TASK), State.RUNNING, State.FAILED)
+    task.host.tell("Spark has no executor")
+    assert task.states == [State.RUNNING, State.FAILED]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +11,7 @@ import typer
 from penstock.cli.connectors.first_offsets import create_at, first_offsets
 from penstock.cli.connectors.given import Given, Strict, given_connectors
 from penstock.cli.connectors.results import Results
+from penstock.cli.pairs import changes_of
 from penstock.cli.shown import Output, OutputOption
 from penstock.cli.target import Connect, ContextName, Target
 from penstock.cli.waiting import Timeout, Wait, patience
@@ -48,6 +49,13 @@ def create(
             help="Where it starts: JSON as of GET /connectors/NAME/offsets. For one that is new.",
         ),
     ] = None,
+    like: Annotated[
+        str | None,
+        typer.Option(
+            metavar="OLD",
+            help="Copy this connector with its secrets; KEY=VALUE and KEY- say what is different.",
+        ),
+    ] = None,
     strict: Strict = False,
     wait: Wait = False,
     timeout: Timeout = None,
@@ -66,10 +74,16 @@ def create(
     penstock create orders-sink.json --replace --wait
     penstock create lines connector.class=FileStreamSource file=/tmp/in.txt topic=lines
     penstock create orders-sink.json --offsets offsets.json
+    penstock create orders-copy --like orders-sink topics=orders-copy
     cat orders-sink.json | penstock create -
     """
     seconds = patience(timeout, wait=wait)
-    connectors = {each.name: each for each in given_connectors(given)}
+    if like is not None and (replace or strict or offsets is not None):
+        raise ConfigError(
+            "--like copies a whole connector: leave --replace, --strict, --offsets out"
+        )
+    found = given_connectors(given) if like is None else [Given(given[0], {}, "the command line")]
+    connectors = {each.name: each for each in found}
     first = first_offsets(offsets, connectors, replace=replace)
     results = Results(output, "created or replaced" if replace else "created")
     with Target.of(connect, context).client() as client:
@@ -81,6 +95,9 @@ def create(
         told: dict[str, str] = {}
 
         def make(name: str) -> None:
+            if like is not None:
+                told[name] = _copy(client, like, given, wanted[name])
+                return
             for note in _unknown_keys(client, connectors[name], strict=strict):
                 results.note(name, note)
             told[name] = _put(client, connectors[name], wanted[name], first, new=name not in known)
@@ -91,14 +108,25 @@ def create(
                 results.ok(name, told[name])
             results.finish()
         goals = {name: wanted[name] or known.get(name, Wanted.RUNNING) for name in made}
-        for name, found in _arrivals(client, goals, known, seconds):
-            if found.error:
-                results.fail(name, f"{told[name]}, but {found.told}")
-            elif found.without_tasks:
+        for name, verdict in _arrivals(client, goals, known, seconds):
+            if verdict.error:
+                results.fail(name, f"{told[name]}, but {verdict.told}")
+            elif verdict.without_tasks:
                 results.ok(name, f"{told[name]}, running without tasks: {_why(client, name)}")
             else:
                 results.ok(name, f"{told[name]}, {goals[name].value}")
     results.finish()
+
+
+def _copy(client: Client, like: str, given: Sequence[str], state: Wanted | None) -> str:
+    """Create NAME KEY=VALUE... from another connector; what was done."""
+    from penstock.manager import MARKER
+
+    name, *settings = given
+    # Nobody manages the copy: no file of the project has it, so --prune would delete it.
+    changes = {MARKER: None, **changes_of(settings, name)}
+    client.copy(like, name, changes, state and state.value.upper())
+    return f"created like {like}"
 
 
 def _unknown_keys(client: Client, given: Given, *, strict: bool) -> list[str]:

@@ -11,7 +11,7 @@ import typer
 from penstock.cli.completion import connector_names
 from penstock.cli.connectors.choice import choose
 from penstock.cli.connectors.results import Results
-from penstock.cli.pairs import pairs
+from penstock.cli.pairs import changes_of
 from penstock.cli.shown import Output, OutputOption
 from penstock.cli.target import Connect, ContextName, Target
 from penstock.errors import BadRequestError, ConfigError, NotFoundError
@@ -62,11 +62,7 @@ def _parted(arguments: Sequence[str]) -> tuple[list[str], dict[str, str | None]]
     at = next((at for at, each in enumerate(others) if "=" in each or each.endswith("-")), None)
     if at is None or "=" in first:
         raise ConfigError("expected NAME... KEY=VALUE..., and KEY- to remove a key")
-    changes: dict[str, str | None] = {}
-    for each in others[at:]:
-        removed = "=" not in each and each.endswith("-") and len(each) > 1
-        changes |= {each[:-1]: None} if removed else pairs([each], first)
-    return [first, *others[:at]], changes
+    return [first, *others[:at]], changes_of(others[at:], first)
 
 
 def _patch(client: Client, name: str, changes: Mapping[str, str | None]) -> None:
@@ -85,10 +81,10 @@ def _patch(client: Client, name: str, changes: Mapping[str, str | None]) -> None
 
 def _put(client: Client, name: str, changes: Mapping[str, str | None]) -> None:
     """The same by reading and writing the whole; not if the server hides a part of it."""
-    from penstock.manager.secrets import is_mask
+    from penstock.manager.secrets import hides
 
     before = client.config(name)
-    hidden = sorted(key for key, value in before.items() if key not in changes and is_mask(value))
+    hidden = sorted(key for key, value in before.items() if key not in changes and hides(value))
     if hidden:
         raise BadRequestError(
             f"the server has no PATCH and hides {', '.join(hidden)}, which must be written back;"

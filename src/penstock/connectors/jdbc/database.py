@@ -14,6 +14,7 @@ from typing import Any, Final
 from py4j.java_gateway import JavaObject
 from py4j.protocol import Py4JJavaError
 
+from penstock.columns.java_errors import line_about
 from penstock.connectors.jdbc.dialects.base import Dialect
 from penstock.connectors.jdbc.settings import ConnectionSettings
 from penstock.connectors.jdbc.tables import ColumnFacts, FoundTable, TableId
@@ -36,6 +37,15 @@ _ISOLATION: Final = {
 }
 # SQLSTATE classes and codes: connection, resources, the server goes down or comes up.
 _LOST: Final = ("08", "53", "57P", "HYT", "S1T", "40")
+_LOST_CLASSES: Final = (
+    *("java.sql.SQLTransientException", "java.sql.SQLRecoverableException"),
+    "java.sql.SQLNonTransientConnectionException",
+)
+# PostgreSQL's driver has one class for all.
+_LOST_WORDS: Final = re.compile(
+    r"PSQLException: (?:An I/O error|Connection to \S+ refused|The connection attempt failed"
+    r"|This connection has been closed|FATAL: (?:the database system is|terminating connection)).*"
+)
 _REFUSED: Final = ("28", "3D", "3F", "0P")
 _NULL_POINTER: Final = "java.lang.NullPointerException"
 _NETWORK: Final = {
@@ -445,6 +455,12 @@ def _sql_exception(error: Any) -> Any:
             return error
         error = error.getCause()
     return None
+
+
+def lost_in_job(text: str) -> str | None:
+    """What a failed job says of a database that went away; None if it was another's fault."""
+    words = _LOST_WORDS.search(text)
+    return words.group() if words else line_about(text, *_LOST_CLASSES)
 
 
 def _why_away(error: Any) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from penstock.config import Password
+from penstock.config.redaction import LONG, without_value
 from penstock.config.values import HIDDEN
 
 _SECRET_IN_URL: Final = re.compile(r"(?i)((?:password|pwd|passwd|secret|token)\s*=)[^&;,)\s]+")
@@ -49,7 +50,10 @@ class ConnectionSettings:
 
     def hide(self, text: str) -> str:
         """The text without the password, wherever it may come from."""
-        if self.password is not None and self.password.value:
-            text = text.replace(self.password.value, HIDDEN)
+        secret = "" if self.password is None else self.password.value
+        # A short one is also a word of other things (a user, a table): it is hidden by its place
+        # only. Where it stands for a word everybody expects there, the mask would even tell it.
+        if len(secret) >= LONG:
+            text = without_value(text, secret)
         text = _SECRET_IN_URL.sub(rf"\g<1>{HIDDEN}", text)
         return _USER_INFO.sub(rf"\g<1>{HIDDEN}@", text)

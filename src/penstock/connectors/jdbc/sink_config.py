@@ -31,6 +31,9 @@ WRITES: Final = "Writes"
 MAPPING: Final = "Data Mapping"
 DDL: Final = "DDL Support"
 RETRIES: Final = "Retries"
+#: Values of exactly.once.new.topic.
+FAIL: Final = "fail"
+BEGIN: Final = "begin"
 
 
 def _check_mapping(name: str, value: object) -> None:
@@ -168,6 +171,16 @@ class SinkConfig(ConnectionConfig):
         group=WRITES,
         doc="The table for these offsets; it is made if it is missing. Connectors can share one,"
         " but not connectors of the same name from two clusters.",
+    )
+    exactly_once_new_topic: str = key(
+        Type.STRING,
+        name="exactly.once.new.topic",
+        default=FAIL,
+        valid=one_of(FAIL, BEGIN),
+        importance=Importance.LOW,
+        group=WRITES,
+        doc="What a task does when a topic was deleted and made again, so that the stored offsets"
+        " are those of another topic: `fail`, or `begin` the new one with its first record.",
     )
 
     @property

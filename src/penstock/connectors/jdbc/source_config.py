@@ -17,6 +17,7 @@ from penstock.config import (
     one_of_ignoring_case,
     optional,
 )
+from penstock.config.runaway import runaway_error
 from penstock.config.values import invalid
 from penstock.connectors.jdbc.common_config import (
     CONNECTOR,
@@ -321,6 +322,11 @@ class SourceConfig(ConnectionConfig):
         return Granularity.CONNECT_LOGICAL
 
     @property
+    def decimal_precision(self) -> bool:
+        """Whether the schema of a Decimal tells the column's precision."""
+        return False
+
+    @property
     def legacy_calendar(self) -> bool:
         """Whether days before 1582-10-15 are counted by Java's old calendar."""
         return True
@@ -527,6 +533,10 @@ class ConfluentSourceConfig(SourceConfig):
         return Granularity(self.timestamp_granularity)
 
     @property
+    def decimal_precision(self) -> bool:
+        return True
+
+    @property
     def legacy_calendar(self) -> bool:
         return self.date_calendar_system == "LEGACY"
 
@@ -610,6 +620,8 @@ def expression(name: str, text: str) -> re.Pattern[str]:
     Raises:
         ConfigError: it is none.
     """
+    if wrong := runaway_error(text):
+        raise invalid(name, text, f"it might never come to an end: {wrong}")
     try:
         return re.compile(text)
     except re.error as error:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from penstock.converters.avro import names
 from penstock.converters.avro.decimals import unscaled_bytes
 from penstock.converters.avro.options import AvroOptions, is_union
-from penstock.data.schema import DATE, TIME, TIMESTAMP, Schema, SchemaType, Struct
+from penstock.data.schema import DATE, PRECISION, TIME, TIMESTAMP, Schema, SchemaType, Struct
 from penstock.errors import DataError
 
 _PLAIN: Final = {
@@ -176,7 +176,7 @@ class _FromConnect:
     def _annotated(self, schema: Schema, base: dict[str, Any]) -> dict[str, Any] | str:
         """With what Connect knows and Avro does not."""
         if schema.is_decimal:
-            precision = int(schema.parameter(names.PRECISION) or names.DEFAULT_PRECISION)
+            precision = int(schema.parameter(PRECISION) or names.DEFAULT_PRECISION)
             base |= {"scale": schema.scale, "precision": precision}
         if self._options.meta_data:
             base |= self._meta_data(schema)

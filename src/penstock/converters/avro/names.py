@@ -26,7 +26,6 @@ FIELD_DEFAULT: Final = f"{NAMESPACE}.field.default"
 PLAIN_RECORD_DOC: Final = "connect.record.doc"
 PLAIN_ENUM_DOC: Final = "connect.enum.doc"
 FIXED_SIZE: Final = "connect.fixed.size"
-PRECISION: Final = "connect.decimal.precision"
 DEFAULT_PRECISION: Final = 64
 
 _VALID: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

@@ -12,6 +12,7 @@ from penstock.converters.avro.decimals import decimal_of
 from penstock.converters.avro.model import NAMED, NO_DEFAULT, AvroType, Kind
 from penstock.converters.avro.options import AvroOptions, is_union
 from penstock.data.schema import (
+    PRECISION,
     STRING_SCHEMA,
     Field,
     Schema,
@@ -250,7 +251,7 @@ def _primitive(type_: AvroType) -> Schema:
         precision = type_.props.get("precision")
         parameters = made.parameters
         if isinstance(precision, int) and precision != names.DEFAULT_PRECISION:
-            parameters = (*parameters, (names.PRECISION, str(precision)))
+            parameters = (*parameters, (PRECISION, str(precision)))
         return replace(made, parameters=(*parameters, *_fixed_size(type_)))
     logical = _LOGICAL.get((type_.kind, type_.logical))
     if logical is not None:

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import json as arrow_json
 
-from penstock.columns.types import MAX_DECIMAL_DIGITS, arrow_type
+from penstock.columns.types import MAX_DECIMAL_DIGITS, arrow_array, arrow_type
 from penstock.converters.json import document
 from penstock.converters.json.document import NOT_AN_ENVELOPE, UNREADABLE
 from penstock.converters.json.read import JsonReader
@@ -123,7 +123,7 @@ class PayloadKernel:
                     error = described(failure)
             values.append(value)
             errors.append(error)
-        data = _array(values, arrow_type(self.schema))
+        data = arrow_array(values, arrow_type(self.schema))
         return pa.StructArray.from_arrays(
             [data, pa.array(errors, pa.string())], names=["data", "error"]
         )
@@ -316,29 +316,6 @@ class _Members(dict[str, Any]):
 
 def _has_struct_keys(schema: Schema) -> bool:
     return schema.key_schema is not None and schema.key_schema.type is SchemaType.STRUCT
-
-
-def _array(values: list[Any], type_: pa.DataType) -> pa.Array:
-    try:
-        return pa.array(values, type_)
-    except UnicodeEncodeError:
-        # Half a surrogate pair, which Java's strings may hold and UTF-8 can't.
-        return pa.array([_encodable(each) for each in values], type_)
-
-
-def _encodable(value: Any) -> Any:
-    match value:
-        case str():
-            return (
-                value.encode("utf-16", "surrogatepass")
-                .decode("utf-16", "replace")
-                .replace("\ufffd", "?")
-            )
-        case list() | tuple():
-            return [_encodable(each) for each in value]
-        case dict():
-            return {key: _encodable(each) for key, each in value.items()}
-    return value
 
 
 def _fitter(schema: Schema) -> Callable[[Any], Any]:

@@ -20,7 +20,6 @@ from penstock.converters.protobuf.options import (
     ENUM,
     GENERAL_ENUM,
     GENERAL_UNION,
-    PRECISION,
     TAG,
     TIME_MESSAGE,
     TIMESTAMP_MESSAGE,
@@ -29,7 +28,16 @@ from penstock.converters.protobuf.options import (
     ProtobufOptions,
 )
 from penstock.converters.protobuf.parser import SCALARS
-from penstock.data.schema import DATE, DECIMAL, TIME, TIMESTAMP, Field, Schema, SchemaType
+from penstock.data.schema import (
+    DATE,
+    DECIMAL,
+    PRECISION,
+    TIME,
+    TIMESTAMP,
+    Field,
+    Schema,
+    SchemaType,
+)
 from penstock.errors import DataError
 
 _WRAPPERS_FILE: Final = "google/protobuf/wrappers.proto"

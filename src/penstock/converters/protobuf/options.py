@@ -13,7 +13,6 @@ TYPE: Final = f"{_NAMESPACE}.Type"
 #: What enums and unions of all the registry's converters are called, if they shall be alike.
 GENERAL_ENUM: Final = "org.apache.kafka.connect.data.Enum"
 GENERAL_UNION: Final = "org.apache.kafka.connect.data.Union"
-PRECISION: Final = "connect.decimal.precision"
 
 DECIMAL_MESSAGE: Final = "confluent.type.Decimal"
 DATE_MESSAGE: Final = "google.type.Date"

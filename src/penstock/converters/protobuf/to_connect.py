@@ -16,7 +16,6 @@ from penstock.converters.protobuf.options import (
     DATE_MESSAGE,
     DECIMAL_MESSAGE,
     GENERAL_UNION,
-    PRECISION,
     TAG,
     TIME_MESSAGE,
     TIMESTAMP_MESSAGE,
@@ -25,6 +24,7 @@ from penstock.converters.protobuf.options import (
     ProtobufOptions,
 )
 from penstock.data.schema import (
+    PRECISION,
     Field,
     Schema,
     SchemaType,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import threading
+import uuid
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -34,6 +36,9 @@ class Edge(Enum):
     LATEST = OffsetSpec.LATEST
 
 
+_NO_ID: Final = uuid.UUID(int=0)
+
+
 @dataclass(frozen=True, slots=True)
 class TopicSpec:
     """A topic to create; -1 leaves the number to the broker."""
@@ -52,6 +57,9 @@ class TopicView:
     partitions: int
     replication_factor: int
     ready: bool
+    #: In Kafka's own form. A topic that is deleted and made again has another; None if the broker
+    #: is older than such ids.
+    id: str | None = None
 
 
 class Admin(TopicDetails, GroupDetails):
@@ -236,5 +244,14 @@ def _view(topic: Mapping[str, Any]) -> TopicView:
     replicas = [len(partition["replica_nodes"]) for partition in partitions]
     led = all(partition["leader_id"] >= 0 for partition in partitions)
     return TopicView(
-        topic["name"], len(partitions), min(replicas, default=0), bool(partitions) and led
+        topic["name"],
+        len(partitions),
+        min(replicas, default=0),
+        bool(partitions) and led,
+        _topic_id(topic.get("topic_id")),
     )
+
+
+def _topic_id(found: uuid.UUID | str | None) -> str | None:
+    number = uuid.UUID(str(found or _NO_ID))
+    return base64.urlsafe_b64encode(number.bytes).decode().rstrip("=") if number.int else None

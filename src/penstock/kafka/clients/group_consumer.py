@@ -34,7 +34,9 @@ _FIXED: Final[Mapping[str, Any]] = {
     # Java asks again and again for a subscribed topic that is not there yet; so must we.
     "topic.metadata.refresh.interval.ms": 10_000,
 }
-_MAX_POLL_RECORDS: Final = 500
+#: Ten times Kafka's, as ten jobs of Spark cost nearly ten times what one for all of them does.
+#: Nobody waits for so many: consume() takes what was fetched already.
+_MAX_POLL_RECORDS: Final = 5_000
 _METADATA_MAX_AGE_MS: Final = 300_000
 _TOPICS_SECONDS: Final = 10.0
 _RETRY_SECONDS: Final = 0.02
@@ -124,6 +126,22 @@ class GroupConsumer:
         """The partitions that are ours now."""
         return self._assigned
 
+    def waits_for(self) -> str | None:
+        """Which of the topics it is to read do not exist; None if all do, or nobody can tell."""
+        if self._pattern is not None:
+            none = not self._topics and self._look_at
+            return f"no topic's name matches {self._pattern.pattern}" if none else None
+        read = {partition.topic for partition in self._assigned}
+        try:
+            missing = [name for name in self._topics if name not in read and self._lacks(name)]
+        except KafkaException:
+            return None  # The broker is away.
+        return f"there is no topic {', '.join(missing)}" if missing else None
+
+    def _lacks(self, topic: str) -> bool:
+        found = self._consumer.list_topics(topic, timeout=_TOPICS_SECONDS).topics[topic]
+        return found.error is not None and found.error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART
+
     @property
     def member_id(self) -> str:
         return str(self._consumer.memberid() or "")
@@ -158,6 +176,9 @@ class GroupConsumer:
 
     def _on_assign(self, _: Any, partitions: list[Any]) -> None:
         added = [_ours(partition) for partition in partitions]
+        # One that was paused when it left us is still paused for the library, though not for
+        # Java's client, and nobody else would ever resume it.
+        self.resume(added)
         self._assigned |= set(added)
         self._tell(lambda events: events.assigned(added))
 

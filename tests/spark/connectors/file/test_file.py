@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,9 @@ class Context:
     def __init__(self, spark: SparkSession, offsets: Mapping[str, int] | None = None) -> None:
         self.spark = spark
         self._offsets = offsets or {}
+
+    def topic_ids(self, topics: Collection[str]) -> Mapping[str, str]:
+        raise AssertionError(f"a file keeps no offsets; {topics} were asked for")
 
     def offset(self, partition: Mapping[str, Any]) -> Mapping[str, Any] | None:
         position = self._offsets.get(partition["filename"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 KINDS = ("mariadb", "postgresql", "sqlite")
 #: Also through MySQL's driver: a decorator for a few tests that tell enough of it.
 with_mysql = pytest.mark.parametrize("sinks", [*KINDS, "mysql"], indirect=True)
+#: SQLite has neither times nor limits: what is about them is for the others.
+on_servers = pytest.mark.parametrize("sinks", ["mariadb", "postgresql"], indirect=True)
+#: For types that no other database has.
+on_postgresql = pytest.mark.parametrize("sinks", ["postgresql"], indirect=True)
 
 INT = Schema(SchemaType.INT32)
 LONG = Schema(SchemaType.INT64)
@@ -37,8 +41,12 @@ class Context:
 
     stopping = False
 
-    def __init__(self, spark: SparkSession) -> None:
+    def __init__(self, spark: SparkSession, ids: Mapping[str, str] | None = None) -> None:
         self.spark = spark
+        self._ids = ids or {}
+
+    def topic_ids(self, topics: Collection[str]) -> Mapping[str, str]:
+        return {topic: self._ids[topic] for topic in topics if topic in self._ids}
 
 
 class Sinks:
@@ -49,6 +57,8 @@ class Sinks:
         self.settings = settings
         self.dialect = find_dialect(settings)
         self._tasks: list[JdbcSinkTask] = []
+        #: The broker's ids of topics.
+        self.ids: dict[str, str] = {}
 
     def task(self, **keys: str) -> JdbcSinkTask:
         task = JdbcSinkTask()
@@ -56,7 +66,7 @@ class Sinks:
         if self.settings.user:
             config["connection.user"] = self.settings.user
         config |= {name.replace("_", "."): value for name, value in keys.items()}
-        task.start(config, Context(self.spark))
+        task.start(config, Context(self.spark, self.ids))
         self._tasks.append(task)
         return task
 

@@ -10,7 +10,7 @@ import pytest
 from py4j.protocol import Py4JJavaError
 
 from penstock.config import Password
-from penstock.connectors.jdbc.database import Database
+from penstock.connectors.jdbc.database import Database, lost_in_job
 from penstock.connectors.jdbc.dialects import find_dialect
 from penstock.connectors.jdbc.settings import ConnectionSettings
 from penstock.connectors.jdbc.tables import TableId
@@ -146,3 +146,32 @@ def test_a_missing_driver_names_the_jar(spark: SparkSession) -> None:
         ConfigError, match=r"JDBC driver for oracle into a directory of plugin\.path"
     ):
         database.connect()
+
+
+@pytest.mark.usefixtures("spark")
+@pytest.mark.parametrize(
+    "line",
+    [
+        "java.sql.SQLNonTransientConnectionException: (conn=5) unexpected end of stream",
+        "java.sql.SQLTransientConnectionException: try again",
+        "com.mysql.cj.jdbc.exceptions.CommunicationsException: Communications link failure",
+        "org.postgresql.util.PSQLException: FATAL: the database system is starting up",
+        "org.postgresql.util.PSQLException: Connection to 127.0.0.1:5432 refused. Check it.",
+    ],
+)
+def test_a_job_tells_that_its_database_went_away(line: str) -> None:
+    text = f"Job aborted.\nCaused by: {line}\n\tat a.b.c"
+    assert lost_in_job(text) == line.removeprefix("org.postgresql.util.")
+
+
+@pytest.mark.usefixtures("spark")
+@pytest.mark.parametrize(
+    "line",
+    [
+        "java.sql.SQLSyntaxErrorException: (conn=5) Unknown column 'x'",
+        "org.postgresql.util.PSQLException: ERROR: division by zero",
+        "java.lang.IllegalStateException: no such thing",
+    ],
+)
+def test_what_else_fails_in_a_job_is_no_matter_of_the_connection(line: str) -> None:
+    assert lost_in_job(f"Job aborted.\nCaused by: {line}\n\tat a.b.c") is None

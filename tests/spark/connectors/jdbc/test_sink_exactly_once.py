@@ -11,7 +11,7 @@ import pytest
 from penstock.connectors.jdbc.database import Database
 from penstock.connectors.jdbc.sink.offsets import MovedOnError
 from penstock.data import TopicPartition
-from penstock.errors import DataError, RetriableError
+from penstock.errors import DataError, PenstockError, RetriableError
 from tests.spark.connectors.jdbc.sinks import TEXT, USER, Sinks, batch, big, users, with_mysql
 
 ONCE = {"auto_create": "true", "exactly_once": "true", "max_retries": "0"}
@@ -36,7 +36,35 @@ def test_the_same_batch_twice(sinks: Sinks, mode: str) -> None:
     assert starts(sinks) == {USERS: 7}
     sinks.task(**keys).write(batch(sinks.spark, users({3: "c"}), start=7))
     assert sinks.rows("users", "id") == [(1,), (2,), (3,)]
-    assert sinks.rows("penstock_offsets") == [("sink", "users", 0, 8)]
+    assert sinks.rows("penstock_offsets") == [("sink", "users", 0, 8, None)]
+
+
+def test_a_topic_that_was_made_again(sinks: Sinks) -> None:
+    # The table as it was before topics had ids in it.
+    sinks.execute(
+        "CREATE TABLE penstock_offsets (connector VARCHAR(255) NOT NULL,"
+        " topic VARCHAR(249) NOT NULL,"
+        " part INTEGER NOT NULL, next_offset BIGINT NOT NULL,"
+        " PRIMARY KEY (connector, topic, part))",
+        "INSERT INTO penstock_offsets VALUES ('sink', 'users', 0, 5)",
+    )
+    sinks.ids["users"] = "old"
+    task = sinks.task(**ONCE)
+    assert task.starting_offsets(frozenset({USERS})) == {USERS: 5}
+    task.write(batch(sinks.spark, users({1: "a", 2: "b"}), start=5))
+    assert sinks.rows("penstock_offsets") == [("sink", "users", 0, 7, "old")]
+
+    sinks.ids["users"] = "new"
+    for fails in (task, sinks.task(**ONCE)):
+        with pytest.raises(PenstockError, match="deleted and made again") as caught:
+            fails.starting_offsets(frozenset({USERS}))
+        assert not isinstance(caught.value, RetriableError)
+    begins = sinks.task(**ONCE, exactly_once_new_topic="begin")
+    assert begins.starting_offsets(frozenset({USERS})) == {USERS: 0}
+    begins.write(batch(sinks.spark, users({3: "c"})))
+    assert sinks.rows("users", "id") == [(1,), (2,), (3,)]
+    assert sinks.rows("penstock_offsets") == [("sink", "users", 0, 1, "new")]
+    assert sinks.task(**ONCE).starting_offsets(frozenset({USERS})) == {USERS: 1}
 
 
 def test_many_rows(sinks: Sinks) -> None:

@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(params=[MariaDb, PostgreSql])
-def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[DatabaseServer]:
+def mortal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[DatabaseServer]:
     """One that a test may kill."""
     with request.param(tmp_path) as made:
         made.create_database("away")
         yield made
 
 
-def test_a_database_that_is_away_is_waited_for(spark: SparkSession, server: DatabaseServer) -> None:
-    sinks = Sinks(spark, ConnectionSettings(server.url("away"), server.user))
+def test_a_database_that_is_away_is_waited_for(spark: SparkSession, mortal: DatabaseServer) -> None:
+    sinks = Sinks(spark, ConnectionSettings(mortal.url("away"), mortal.user))
     task = sinks.task(
         auto_create="true", exactly_once="true", max_retries="100", connection_backoff_ms="50"
     )
     task.write(batch(spark, users({1: "a"})))
-    server.kill()
+    mortal.kill()
     failed: list[BaseException] = []
 
     def write() -> None:
@@ -49,18 +49,18 @@ def test_a_database_that_is_away_is_waited_for(spark: SparkSession, server: Data
     writing.start()
     writing.join(1.0)
     assert writing.is_alive()
-    server.start()
+    mortal.start()
     writing.join(60)
     assert failed == []
     assert sinks.rows("users", "id") == [(1,), (2,)]
     sinks.close()
 
 
-def test_patience_has_an_end(spark: SparkSession, server: DatabaseServer) -> None:
-    sinks = Sinks(spark, ConnectionSettings(server.url("away"), server.user))
+def test_patience_has_an_end(spark: SparkSession, mortal: DatabaseServer) -> None:
+    sinks = Sinks(spark, ConnectionSettings(mortal.url("away"), mortal.user))
     task = sinks.task(auto_create="true", max_retries="2", connection_attempts="1")
     task.write(batch(spark, users({1: "a"})))
-    server.kill()
+    mortal.kill()
     with pytest.raises(PenstockError, match=r"given up after max\.retries=2") as caught:
         task.write(batch(spark, users({2: "b"}), start=1))
     assert not isinstance(caught.value, RetriableError)
@@ -68,10 +68,10 @@ def test_patience_has_an_end(spark: SparkSession, server: DatabaseServer) -> Non
 
 
 def test_a_server_without_local_infile(spark: SparkSession, tmp_path: Path) -> None:
-    with MariaDb(tmp_path) as server:
-        server.create_database("plain")
-        server.sql("", "SET GLOBAL local_infile = OFF")
-        sinks = Sinks(spark, ConnectionSettings(server.url("plain"), server.user))
+    with MariaDb(tmp_path) as mortal:
+        mortal.create_database("plain")
+        mortal.sql("", "SET GLOBAL local_infile = OFF")
+        sinks = Sinks(spark, ConnectionSettings(mortal.url("plain"), mortal.user))
         sinks.execute("CREATE TABLE penstock_stage_650000a0_0123456789ab (id INTEGER)")
         keys = {"auto_create": "true", "pk_mode": "record_value", "pk_fields": "id"}
         sinks.task(**keys).write(batch(spark, list(big(3000))))

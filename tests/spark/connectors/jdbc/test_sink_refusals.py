@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+
 import pytest
 
-from penstock.errors import ConfigError, DataError, RefusedError
+from penstock.errors import ConfigError, DataError, RefusedError, RetriableError, UnfitError
+from penstock.plan import faults
 from tests.spark.connectors.jdbc.sinks import USER, Sinks, batch, big, users, with_mysql
 
 KEYED = {"pk_mode": "record_value", "pk_fields": "id"}
@@ -62,12 +66,29 @@ def test_records_without_what_they_must_have(sinks: Sinks) -> None:
     assert caught.value.row == 1
 
 
-def test_a_table_that_does_not_fit_is_nobodys_record(sinks: Sinks) -> None:
+def test_a_missing_table_is_nobodys_record_a_missing_column_that_of_all(sinks: Sinks) -> None:
     with pytest.raises(ConfigError):
         sinks.task().write(batch(sinks.spark, users({1: "a"})))
     sinks.execute("CREATE TABLE users (id INTEGER)")
-    with pytest.raises(ConfigError):
+    with pytest.raises(UnfitError):
         sinks.task().write(batch(sinks.spark, users({1: "a"}), USER))
     with pytest.raises(DataError) as caught:
         sinks.query("SELECT nothing FROM users")
     assert not isinstance(caught.value, RefusedError)
+
+
+@pytest.mark.parametrize("sinks", ["mariadb", "postgresql"], indirect=True)
+def test_a_full_disk_costs_nothing_once_there_is_space(
+    sinks: Sinks, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = sinks.task(auto_create="true")
+    task.write(batch(sinks.spark, users({1: "a"})))
+    with monkeypatch.context() as patch:
+        patch.setattr(tempfile, "mkdtemp", lambda **_: str(tmp_path))
+        (tmp_path / "part-00000").symlink_to("/dev/full")
+        with pytest.raises(OSError, match="No space left") as caught:
+            task.write(batch(sinks.spark, users({2: "b"}), start=1))
+    # The runtime repeats this without end; see test_faults.py.
+    assert isinstance(faults.translated(caught.value), RetriableError)
+    task.write(batch(sinks.spark, users({2: "b"}), start=1))
+    assert sinks.rows("users", "id") == [(1,), (2,)]

@@ -20,7 +20,15 @@ from penstock.data.schema import (
     timestamp_schema,
 )
 from tests.spark.connectors.jdbc.calendars import OLD_DAYS, days_since_1970
-from tests.spark.connectors.jdbc.sinks import LONG, TEXT, Sinks, batch, with_mysql
+from tests.spark.connectors.jdbc.sinks import (
+    LONG,
+    TEXT,
+    Sinks,
+    batch,
+    on_postgresql,
+    on_servers,
+    with_mysql,
+)
 
 EPOCH = date(1970, 1, 1)
 WIDE = Decimal("-1234567890123456789012345678.0123456789")
@@ -105,9 +113,8 @@ def _time(sinks: Sinks, text: str) -> str:
     return text if exact else f"{text}.000"
 
 
+@on_servers
 def test_times_in_the_databases_zone(sinks: Sinks) -> None:
-    if sinks.settings.scheme == "sqlite":
-        pytest.skip("SQLite stores points in time")
     schema = struct_schema(Field("ts", timestamp_schema()), Field("day", date_schema()))
     moment = int(datetime(2024, 3, 31, 0, 30, tzinfo=UTC).timestamp() * 1000)
     row = {"ts": moment, "day": (date(2024, 3, 31) - EPOCH).days}
@@ -124,11 +131,10 @@ def test_times_in_the_databases_zone(sinks: Sinks) -> None:
     ]
 
 
+@on_servers
 @pytest.mark.parametrize("calendar", ["LEGACY", "PROLEPTIC_GREGORIAN"])
 def test_days_before_1582(sinks: Sinks, calendar: str) -> None:
     """Days by the names that Java's own calendar has for them."""
-    if sinks.settings.scheme == "sqlite":
-        pytest.skip("SQLite stores points in time")
     schema = struct_schema(Field("ts", timestamp_schema()), Field("day", date_schema()))
     legacy = calendar == "LEGACY"
     days = [days_since_1970(sinks.spark, day, legacy=legacy) for day in OLD_DAYS]
@@ -144,10 +150,9 @@ def _moments(sinks: Sinks) -> str:
     return "TIMESTAMP" if sinks.settings.scheme == "postgresql" else "DATETIME(1)"
 
 
+@on_servers
 @pytest.mark.parametrize(("mode", "unit"), [("microseconds", 1), ("nanoseconds", 1000)])
 def test_numbers_that_are_timestamps(sinks: Sinks, mode: str, unit: int) -> None:
-    if sinks.settings.scheme == "sqlite":
-        pytest.skip("SQLite has no timestamps")
     sinks.execute("CREATE TABLE users (id INTEGER, at TIMESTAMP(6) NULL)")
     schema = struct_schema(Field("id", Schema(SchemaType.INT32)), Field("at", LONG))
     task = sinks.task(timestamp_fields_list="at", timestamp_precision_mode=mode)
@@ -160,10 +165,9 @@ def test_numbers_that_are_timestamps(sinks: Sinks, mode: str, unit: int) -> None
     ]
 
 
+@on_postgresql
 def test_columns_of_other_types(sinks: Sinks) -> None:
     """Text is read by the database as its own types are."""
-    if sinks.settings.scheme != "postgresql":
-        pytest.skip("these are PostgreSQL's types")
     sinks.execute(
         "CREATE TABLE users (id SMALLINT, u UUID, j JSONB, n NUMERIC(5,1), d DATE, e INET,"
         " t TIMESTAMPTZ, ok BOOLEAN)"
@@ -190,9 +194,8 @@ def test_columns_of_other_types(sinks: Sinks) -> None:
     ]
 
 
+@on_postgresql
 def test_arrays_of_postgresql(sinks: Sinks) -> None:
-    if sinks.settings.scheme != "postgresql":
-        pytest.skip("the others have no arrays")
     schema = struct_schema(
         Field("tags", Schema(SchemaType.ARRAY, value_schema=TEXT)),
         Field("sizes", Schema(SchemaType.ARRAY, value_schema=Schema(SchemaType.INT32))),

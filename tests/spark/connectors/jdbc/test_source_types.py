@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from py4j.protocol import Py4JJavaError
 
 from penstock.connectors.jdbc.database import Database
 from penstock.connectors.jdbc.dialects import find_dialect
@@ -21,6 +22,7 @@ from penstock.data.schema import (
 )
 from penstock.testing.databases import FreshDatabase
 from tests.spark.connectors.jdbc.calendars import OLD_DAYS, days_since_1970
+from tests.spark.connectors.jdbc.java_source import FAILS, LEFT_OUT, java_rows
 from tests.spark.connectors.jdbc.sources import Source, World, source
 
 if TYPE_CHECKING:
@@ -47,8 +49,16 @@ DATE, TIME, TIMESTAMP = (
 )
 DIGITS = "1234567890123456789012345678.0123456789"
 
-# Declared type, literal, schema, value.
-Case = tuple[str, str, Schema, Any]
+
+def decimal(precision: int, scale: int) -> Schema:
+    return decimal_schema(scale, optional=True, precision=precision)
+
+
+# Declared type, literal, schema (None: records have no such field), value.
+Case = tuple[str, str, Schema | None, Any]
+
+# As the server keeps it: the coordinate system, then a point at 0, 1.
+POINT = bytes.fromhex("0000000001010000000000000000000000000000000000F03F")
 
 MARIADB: dict[str, Case] = {
     "bit20": ("BIT(8)", "b'00000101'", INT8, 5),
@@ -62,8 +72,8 @@ MARIADB: dict[str, Case] = {
     "bi": ("BIGINT", "9223372036854775807", INT64, 2**63 - 1),
     "f": ("FLOAT", "1.5", FLOAT, 1.5),
     "d": ("DOUBLE", "1e300", DOUBLE, 1e300),
-    "de": ("DECIMAL(38,10)", DIGITS, decimal_schema(10, optional=True), Decimal(DIGITS)),
-    "de0": ("DECIMAL(10)", "-7", decimal_schema(0, optional=True), Decimal(-7)),
+    "de": ("DECIMAL(38,10)", DIGITS, decimal(38, 10), Decimal(DIGITS)),
+    "de0": ("DECIMAL(10)", "-7", decimal(10, 0), Decimal(-7)),
     "y": ("YEAR", "2024", DATE, 19723),
     "da": ("DATE", "'1969-12-31'", DATE, -1),
     "old": ("DATE", "'1582-10-15'", DATE, -141427),
@@ -92,22 +102,53 @@ MARIADB: dict[str, Case] = {
     ),
 }
 
+# What is not taken back by a column of the same type, or is as another that is there already.
+MARIADB_MORE: dict[str, Case] = {
+    "b8": ("BIT(8)", "b'11111111'", INT8, -1),
+    "miu": ("MEDIUMINT UNSIGNED", "16777215", INT64, 2**24 - 1),
+    "biu": ("BIGINT UNSIGNED", "9223372036854775807", INT64, 2**63 - 1),
+    "deu": ("DECIMAL(5,2) UNSIGNED", "1.5", decimal(5, 2), Decimal("1.50")),
+    "f1": ("FLOAT(10,2)", "1.25", FLOAT, 1.25),
+    "d1": ("DOUBLE(10,2)", "0.1", DOUBLE, 0.1),
+    "y0": ("YEAR", "0", DATE, None),
+    "t1": ("TINYTEXT", "'a'", STRING, "a"),
+    "t2": ("TEXT", "'a'", STRING, "a"),
+    "t3": ("MEDIUMTEXT", "'a'", STRING, "a"),
+    "vb": ("VARBINARY(5)", "x'00ff'", BYTES, b"\x00\xff"),
+    "b1": ("TINYBLOB", "x'00ff'", BYTES, b"\x00\xff"),
+    "b2": ("BLOB", "x'00ff'", BYTES, b"\x00\xff"),
+    "b3": ("MEDIUMBLOB", "x'00ff'", BYTES, b"\x00\xff"),
+    "i6": ("INET6", "'::1'", STRING, "::1"),
+    "pt": ("POINT", "x'0000000001010000000000000000000000000000000000F03F'", BYTES, POINT),
+}
+# What the two drivers do not see in the same way.
+MARIADB_DRIVER: dict[str, Case] = {
+    "bit": ("BIT(1)", "b'1'", BOOLEAN, True),
+    "bo": ("BOOLEAN", "1", BOOLEAN, True),
+    "b20": ("BIT(20)", "b'11110000111100001111'", INT8, 15),
+}
+MYSQL_DRIVER: dict[str, Case] = {
+    "bit": ("BIT(1)", "b'1'", INT8, 1),
+    "bo": ("BOOLEAN", "1", INT8, 1),
+}
+
 POSTGRESQL: dict[str, Case] = {
     "b": ("BOOLEAN", "true", BOOLEAN, True),
     "b1": ("BIT", "B'1'", BOOLEAN, True),
-    "b8": ("BIT(8)", "B'11111111'", INT8, -1),
+    # The driver takes the bits for the digits of a decimal number.
+    "b8": ("BIT(8)", "B'00000101'", INT8, 101),
     "b20": ("BIT(12)", "B'000000000101'", BYTES, b"000000000101"),
     "si": ("SMALLINT", "-32768", INT16, -32768),
     "i": ("INT", "-2147483648", INT32, -(2**31)),
     "bi": ("BIGINT", "9223372036854775807", INT64, 2**63 - 1),
     "r": ("REAL", "1.5", FLOAT, 1.5),
     "d": ("DOUBLE PRECISION", "1e300", DOUBLE, 1e300),
-    "de": ("NUMERIC(38,10)", DIGITS, decimal_schema(10, optional=True), Decimal(DIGITS)),
-    "de0": ("NUMERIC(10)", "-7", decimal_schema(0, optional=True), Decimal(-7)),
+    "de": ("NUMERIC(38,10)", DIGITS, decimal(38, 10), Decimal(DIGITS)),
+    "de0": ("NUMERIC(10)", "-7", decimal(10, 0), Decimal(-7)),
     "m": ("MONEY", "'12.34'", DOUBLE, 12.34),
     "da": ("DATE", "'1969-12-31'", DATE, -1),
     "tm": ("TIME", "'23:59:59.999999'", TIME, 86399999),
-    "tmz": ("TIME WITH TIME ZONE", "'10:00:00+02'", TIME, 36000000),
+    "tmz": ("TIME WITH TIME ZONE", "'10:00:00+02'", TIME, 28800000),
     "ts": ("TIMESTAMP", "'1969-12-31 23:59:59.999999'", TIMESTAMP, -1),
     "tz": ("TIMESTAMPTZ", "'2021-12-05 08:57:48+02'", TIMESTAMP, 1638687468000),
     "inf": ("TIMESTAMP", "'infinity'", TIMESTAMP, 9000000000000000),
@@ -126,6 +167,46 @@ POSTGRESQL: dict[str, Case] = {
         "123e4567-e89b-12d3-a456-426655440000",
     ),
 }
+
+POSTGRESQL_MORE: dict[str, Case] = {
+    "b3": ("BIT(3)", "B'101'", INT8, 101),
+    "n": ("NUMERIC", "7.00", decimal(0, 0), Decimal(7)),
+    "n5": ("NUMERIC(5,3)", "1.5", decimal(5, 3), Decimal("1.500")),
+    "oid": ("OID", "4294967295", INT64, 2**32 - 1),
+    "ch": ('"char"', "'x'", STRING, "x"),
+    "nm": ("NAME", "'x'", STRING, "x"),
+    "en": ("mood", "'good'", STRING, "good"),
+    "do": ("whole", "5", INT32, 5),
+    "mo": ("MONEY", "'-1234.56'", DOUBLE, -1234.56),
+    "t24": ("TIME", "'24:00:00'", TIME, 86400000),
+    "bc": ("DATE", "'0044-03-15 BC'", DATE, -735162),
+    "minf": ("TIMESTAMPTZ", "'-infinity'", TIMESTAMP, -9000000000000000),
+    "vb": ("BIT VARYING(5)", "B'101'", None, None),
+    "inet": ("INET", "'::1'", None, None),
+    "mac": ("MACADDR", "'08:00:2b:01:02:03'", None, None),
+    "iv": ("INTERVAL", "'1 day'", None, None),
+    "pt": ("POINT", "'(1,2)'", None, None),
+    "ar": ("TEXT[]", "'{a,b}'", None, None),
+    "tsv": ("TSVECTOR", "'a b'", None, None),
+    "ra": ("INT4RANGE", "'[1,2)'", None, None),
+    "co": ("pair", "'(1,2)'", None, None),
+}
+POSTGRESQL_TYPES = (
+    "CREATE TYPE mood AS ENUM ('good'); CREATE DOMAIN whole AS INT;"
+    " CREATE TYPE pair AS (a INT, b INT)"
+)
+
+# What Java's connector has instead, as docs/jdbc-types.md tells.
+MARIADB_JAVA = {"ui": LEFT_OUT, "y0": FAILS}
+MYSQL_JAVA = {
+    "zero": FAILS,
+    "dtz": FAILS,
+    "neg": FAILS,
+    "long": FAILS,
+    # The year 2000.
+    "y0": 10957,
+}
+POSTGRESQL_JAVA = {"inf": 9223372036825200000, "minf": -9223372036832400000, "mo": FAILS}
 
 SQLITE: dict[str, Case] = {
     "i": ("INTEGER", "2147483647", INT32, 2147483647),
@@ -158,13 +239,25 @@ def check(made: Source, cases: dict[str, Case]) -> None:
     assert schema is not None
     assert schema.name == "Order"
     assert schema.fields[0].schema == Schema(SchemaType.INT32)
+    there = {name: case for name, case in cases.items() if case[2] is not None}
     assert {each.name: each.schema for each in schema.fields[1:]} == {
-        name: case[2] for name, case in cases.items()
+        name: case[2] for name, case in there.items()
     }
-    expected = {"id": 1, **{name: case[3] for name, case in cases.items()}}
+    expected = {"id": 1, **{name: case[3] for name, case in there.items()}}
     assert {name: _plain(value) for name, value in first.items()} == expected
-    assert second == {"id": 2, **dict.fromkeys(cases)}
+    assert second == {"id": 2, **dict.fromkeys(there)}
     assert made.batches[0].topic == "t-Order"
+
+
+def differences(
+    spark: SparkSession, config: dict[str, str], table: str, cases: dict[str, Case]
+) -> dict[str, Any]:
+    """The fields that Java's connector has otherwise, with what it has."""
+    first, second = java_rows(spark, config, f"SELECT * FROM {table} ORDER BY id")
+    assert not {value for value in second.values() if value is not None} - {2}
+    ours = {name: case[3] for name, case in cases.items() if case[2] is not None}
+    theirs = {name: first.get(name, LEFT_OUT) for name in cases}
+    return {n: value for n, value in theirs.items() if value != ours.get(n, LEFT_OUT)}
 
 
 def _plain(value: Any) -> Any:
@@ -175,26 +268,44 @@ INCREMENTING = {"mode": "incrementing", "incrementing.column.name": "id"}
 
 
 def test_mariadb(mariadb: FreshDatabase, spark: SparkSession) -> None:
-    create, insert = table_of(MARIADB, "`")
+    cases = MARIADB | MARIADB_MORE | MARIADB_DRIVER
+    create, insert = table_of(cases, "`")
     mariadb.sql(f"SET sql_mode=''; {create}; {insert}")
     with source(World(spark), {**mariadb.config, **INCREMENTING}) as made:
-        check(made, MARIADB)
+        check(made, cases)
+    assert differences(spark, mariadb.config, "`Order`", cases) == MARIADB_JAVA
 
 
 def test_mariadb_with_the_driver_of_mysql(mariadb: FreshDatabase, spark: SparkSession) -> None:
-    create, insert = table_of(MARIADB, "`")
+    cases = MARIADB | MARIADB_MORE | MYSQL_DRIVER
+    create, insert = table_of(cases, "`")
     mariadb.sql(f"SET sql_mode=''; {create}; {insert}")
-    config = {**mariadb.config, **INCREMENTING}
-    config["connection.url"] = config["connection.url"].replace("mariadb", "mysql")
-    with source(World(spark), config) as made:
-        check(made, MARIADB)
+    url = mariadb.url.replace("mariadb", "mysql")
+    config = {**mariadb.config, "connection.url": url}
+    with source(World(spark), {**config, **INCREMENTING}) as made:
+        check(made, cases)
+    assert differences(spark, config, "`Order`", cases) == MYSQL_JAVA
 
 
 def test_postgresql(postgresql: FreshDatabase, spark: SparkSession) -> None:
-    create, insert = table_of(POSTGRESQL, '"')
-    postgresql.sql(f"{create}; {insert}")
+    cases = POSTGRESQL | POSTGRESQL_MORE
+    create, insert = table_of(cases, '"')
+    postgresql.sql(f"{POSTGRESQL_TYPES}; {create}; {insert}")
     with source(World(spark), {**postgresql.config, **INCREMENTING}) as made:
-        check(made, POSTGRESQL)
+        check(made, cases)
+    assert differences(spark, postgresql.config, '"Order"', cases) == POSTGRESQL_JAVA
+
+
+def test_a_fraction_in_a_numeric_without_a_scale_is_not_rounded(
+    postgresql: FreshDatabase, spark: SparkSession
+) -> None:
+    postgresql.sql("CREATE TABLE n (id INT PRIMARY KEY, n NUMERIC); INSERT INTO n VALUES (1, 2.5)")
+    assert java_rows(spark, postgresql.config, "SELECT * FROM n") == [{"id": 1, "n": FAILS}]
+    with (
+        source(World(spark), {**postgresql.config, **INCREMENTING}) as made,
+        pytest.raises(Py4JJavaError, match=r"2\.5 has a fraction, but its column is a NUMERIC"),
+    ):
+        made.read_all()
 
 
 def test_sqlite(tmp_path: Path, spark: SparkSession) -> None:
@@ -266,16 +377,28 @@ def test_timestamp_granularity(
 def test_times_are_those_of_the_databases_time_zone(
     mariadb: FreshDatabase, postgresql: FreshDatabase, spark: SparkSession
 ) -> None:
-    """In summer Berlin is two hours ahead; what knows its own time zone is left alone."""
+    """In summer Berlin is two hours ahead, on the first day of 1970 one.
+
+    What knows its own time zone is left alone, and so is a day: Java's converters refuse it.
+    """
     zone = {"db.timezone": "Europe/Berlin", **INCREMENTING}
-    mariadb.sql("CREATE TABLE n (id INT PRIMARY KEY, at DATETIME, d DATE)")
-    mariadb.sql("INSERT INTO n VALUES (1, '2021-07-01 02:00:00', '2021-07-01')")
+    mariadb.sql("CREATE TABLE n (id INT PRIMARY KEY, at DATETIME, t TIME, d DATE)")
+    mariadb.sql("INSERT INTO n VALUES (1, '2021-07-01 02:00:00', '10:00:00', '2021-07-01')")
     with source(World(spark), {**mariadb.config, **zone}) as made:
-        assert made.read_all() == [{"id": 1, "at": 1625097600000, "d": 18809}]
-    postgresql.sql("CREATE TABLE n (id INT PRIMARY KEY, at TIMESTAMP, z TIMESTAMPTZ)")
-    postgresql.sql("INSERT INTO n VALUES (1, '2021-07-01 02:00:00', '2021-07-01 00:00:00+00')")
+        rows = made.read_all()
+    assert rows == [{"id": 1, "at": 1625097600000, "t": 32400000, "d": 18809}]
+    select = "SELECT id, at, t, 18809 AS d FROM n"
+    assert java_rows(spark, mariadb.config, select, "Europe/Berlin") == rows
+    postgresql.sql(
+        "CREATE TABLE n (id INT PRIMARY KEY, at TIMESTAMP, z TIMESTAMPTZ, t TIME, tz TIMETZ);"
+        " INSERT INTO n VALUES (1, '2021-07-01 02:00:00', '2021-07-01 00:00:00+00', '10:00:00',"
+        " '10:00:00+02')"
+    )
     with source(World(spark), {**postgresql.config, **zone}) as made:
-        assert made.read_all() == [{"id": 1, "at": 1625097600000, "z": 1625097600000}]
+        rows = made.read_all()
+    moments = {"at": 1625097600000, "z": 1625097600000, "t": 32400000, "tz": 28800000}
+    assert rows == [{"id": 1, **moments}]
+    assert java_rows(spark, postgresql.config, "SELECT * FROM n", "Europe/Berlin") == rows
 
 
 def test_zero_dates_where_null_is_not_allowed_are_1970(

@@ -15,7 +15,7 @@ from penstock.testing.waiting import eventually
 from penstock.worker_port import State
 from tests.unit.cli.run import Done, penstock
 from tests.unit.herder.harness import SOURCE, Bench, running
-from tests.unit.rest.test_api import Served
+from tests.unit.rest.served import Served
 
 
 class Cluster:

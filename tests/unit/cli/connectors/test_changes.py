@@ -13,7 +13,9 @@ from penstock.errors import ConflictError
 from tests.unit.cli.connectors.conftest import Cluster
 from tests.unit.cli.run import penstock
 from tests.unit.client.server import serving
-from tests.unit.herder.harness import SOURCE
+from tests.unit.herder.harness import SOURCE, VAULT
+
+SECRET = {"connector.class": VAULT.name, "url": "http://vault", "connection.password": "hunter2"}
 
 
 @pytest.fixture
@@ -308,3 +310,35 @@ def test_ctrl_c_before_the_first_offsets_are_set_leaves_no_connector(
     monkeypatch.setattr(Client, "alter_offsets", interrupted)
     assert cluster.run("create", str(file), "--offsets", str(offsets)).status != 0
     assert cluster.client.connectors() == []
+
+
+def test_a_copy_of_another_connector(cluster: Cluster) -> None:
+    config = {**SECRET, "penstock.managed-by": "shop", "topic": "t"}
+    cluster.client.create("old", config)
+    told = cluster.ok("create", "new", "--like", "old", "topic=u", "odd-", "--wait")
+    assert told == "new: created like old, running\n"
+    stored = cluster.bench.configs.connectors["new"].config
+    assert stored == {**SECRET, "name": "new", "topic": "u"}
+    refused = cluster.run("create", "other", "--like", "old", "url=http://mine")
+    assert refused.status == 1
+    assert "url has changed; send the value itself" in refused.words
+    assert cluster.run("create", "new", "--like", "none").status == 1
+    done = cluster.run("create", "new", "--like", "old", "--replace")
+    assert "leave --replace, --strict, --offsets out" in done.words
+
+
+def test_a_copy_on_a_server_that_does_not_copy() -> None:
+    """Kafka Connect shows configs in clear, so they are read and sent back."""
+    refused = (404, {"error_code": 404, "message": "HTTP 404 Not Found"})
+    shown = {"name": "old", "x": "1", "db.password": "hunter2", "penstock.managed-by": "shop"}
+    created = (201, {"name": "new", "config": {}, "tasks": [], "type": "sink"})
+    with serving(refused, (200, shown), created) as server:
+        done = penstock("create", "new", "--like", "old", "x=2", "--connect", server.url)
+    assert done.out == "new: created like old\n"
+    assert server.requests[1:] == ["GET /connectors/old/config", "POST /connectors"]
+    config = {"name": "new", "x": "2", "db.password": "hunter2"}
+    assert server.asked[-1].body == {"name": "new", "config": config}
+    with serving(refused, (200, {**shown, "db.password": "[hidden]"})) as server:
+        done = penstock("create", "new", "--like", "old", "--connect", server.url)
+    assert done.status == 1
+    assert "the server hides db.password: give the values anew" in done.words

@@ -10,7 +10,7 @@ import pytest
 
 from tests.unit.cli.connectors.conftest import Cluster
 from tests.unit.herder.harness import SOURCE, running, validating_bench
-from tests.unit.rest.test_api import Served
+from tests.unit.rest.served import Served
 
 MISTYPED = {**SOURCE, "task.max": "2"}
 TOLD = "unknown key task.max; did you mean tasks.max?"

@@ -10,12 +10,13 @@ from penstock.connectors.jdbc.source.connector import (
     AivenJdbcSourceConnector,
     ConfluentJdbcSourceConnector,
 )
-from penstock.connectors.jdbc.source.schemas import field_schema
+from penstock.connectors.jdbc.source.schemas import SchemaRules, field_schema
 from penstock.connectors.jdbc.source_config import (
     AivenSourceConfig,
     ConfluentSourceConfig,
     Granularity,
     NumericMapping,
+    SourceConfig,
 )
 from penstock.connectors.jdbc.tables import ColumnFacts, SqlType, TableId
 from penstock.data.schema import SchemaType, decimal_schema
@@ -132,16 +133,36 @@ def test_further_connection_keys_are_the_drivers() -> None:
 def test_numerics(mapping: str, precision: int, scale: int, expected: SchemaType | None) -> None:
     dialect = find_dialect(ConnectionSettings("jdbc:postgresql://db/x"))
     numeric = ColumnFacts("n", SqlType.NUMERIC, "numeric", precision, scale)
-    arguments = (dialect, NumericMapping(mapping), Granularity.CONNECT_LOGICAL)
-    found = field_schema(numeric, *arguments)
+    rules = SchemaRules(NumericMapping(mapping), Granularity.CONNECT_LOGICAL, precision=True)
+    found = field_schema(numeric, dialect, rules)
+    untouched = decimal_schema(max(0, scale), optional=True, precision=precision)
     assert found is not None
     if expected is None:
-        assert found == decimal_schema(max(0, scale), optional=True)
+        assert found == untouched
     else:
         assert found.type is expected
     # DECIMAL is left alone, as by the Java connector.
     decimal = ColumnFacts("n", SqlType.DECIMAL, "decimal", precision, scale)
-    assert field_schema(decimal, *arguments) == decimal_schema(max(0, scale), optional=True)
+    assert field_schema(decimal, dialect, rules) == untouched
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        (ConfluentSourceConfig, [("scale", "3"), ("connect.decimal.precision", "5")]),
+        (AivenSourceConfig, [("scale", "3")]),
+    ],
+)
+def test_only_confluents_decimals_tell_their_precision(
+    config: type[SourceConfig], expected: list[tuple[str, str]]
+) -> None:
+    parsed = config.parse(GOOD)
+    rules = SchemaRules(parsed.numerics, parsed.granularity, parsed.decimal_precision)
+    dialect = find_dialect(ConnectionSettings("jdbc:postgresql://db/x"))
+    column = ColumnFacts("n", SqlType.NUMERIC, "numeric", precision=5, scale=3)
+    found = field_schema(column, dialect, rules)
+    assert found is not None
+    assert list(found.parameters) == expected
 
 
 def test_keys_without_effect_are_told(caplog: pytest.LogCaptureFixture) -> None:

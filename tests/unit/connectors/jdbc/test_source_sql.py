@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from penstock.config import Password
 from penstock.connectors.jdbc.dialects import Dialect, find_dialect
 from penstock.connectors.jdbc.settings import ConnectionSettings
 from penstock.connectors.jdbc.source.ordering import Ordering
@@ -113,6 +114,21 @@ def test_tables_are_shared_by_neighbours() -> None:
 def test_which_tables_are_chosen(keys: dict[str, str], chosen: bool) -> None:
     config = ConfluentSourceConfig.parse(keys)
     assert is_selected(TableId("users", "public", "shop"), config) is chosen
+
+
+@pytest.mark.parametrize(
+    ("password", "text", "shown"),
+    [
+        ("x", "0x00 in x and 'x', password=x", "0x00 in x and 'x', password=[hidden]"),
+        ("root", "no access for 'root'@'h'", "no access for 'root'@'h'"),
+        ("a", "jdbc:mysql://a:a@a/a", "jdbc:mysql://a:[hidden]@a/a"),
+        ("correct horse", "no such correct horse as horse", "no such [hidden] as horse"),
+    ],
+)
+def test_short_passwords_are_hidden_by_their_place(password: str, text: str, shown: str) -> None:
+    """Searched for, they would be found in other words, and told by what is missing there."""
+    settings = ConnectionSettings("jdbc:mysql://h/db", "u", Password(password))
+    assert settings.hide(text) == shown
 
 
 def test_urls_for_spark_and_people() -> None:

@@ -26,7 +26,7 @@ from penstock.data.schema import (
     time_schema,
     timestamp_schema,
 )
-from penstock.errors import ConfigError
+from penstock.errors import UnfitError
 
 
 def double(name: str) -> str:
@@ -99,9 +99,9 @@ def test_a_text_in_the_key() -> None:
 def test_arrays_are_postgresqls() -> None:
     column = NewColumn("c", Schema(SchemaType.ARRAY, value_schema=STRING))
     assert POSTGRESQL.column_type(column) == "TEXT[]"
-    with pytest.raises(ConfigError, match="field c has type ARRAY"):
+    with pytest.raises(UnfitError, match="field c has type ARRAY"):
         MYSQL.column_type(column)
-    with pytest.raises(ConfigError, match="STRUCT"):
+    with pytest.raises(UnfitError, match="STRUCT"):
         POSTGRESQL.column_type(NewColumn("c", struct_schema()))
 
 

@@ -34,6 +34,8 @@ class Received(Enum):
     DAYS = auto()
     #: Microseconds of the day as a whole number.
     TIME_MICROS = auto()
+    #: The same of the day in UTC.
+    UTC_TIME_MICROS = auto()
     #: Microseconds since 1970-01-01 as the clock on the wall showed them, as a whole number.
     WALL_MICROS = auto()
     #: Microseconds since 1970-01-01 in UTC, as a whole number.

@@ -73,8 +73,6 @@ class MySqlDialect(Dialect):
         if column.type in _EXPRESSIONS:
             expression, received = _EXPRESSIONS[SqlType(column.type)]
             return Selected(expression.format(name), received)
-        if column.type == SqlType.BIT and column.precision > 1:
-            return Selected(f"{name} + 0")
         return Selected(name)
 
     def timestamp_micros(self, expression: str, columns: Sequence[ColumnFacts]) -> str:

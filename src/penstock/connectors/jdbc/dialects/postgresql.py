@@ -23,6 +23,13 @@ _DAYS: Final = (
     "CASE WHEN isfinite({0}) THEN {0} - DATE '1970-01-01'"
     " WHEN {0} > '2000-01-01' THEN 2147483647 WHEN {0} < '2000-01-01' THEN -2147483647 END"
 )
+_TIME_MICROS: Final = "(EXTRACT(EPOCH FROM {}) * 1000000)::bigint"
+# The driver says of a NUMERIC without precision that it has no fractions. One that has some is no
+# number any more, so that the database refuses it: Spark would round it.
+_WHOLE: Final = (
+    "CASE WHEN {0} = trunc({0}) THEN {0} ELSE ({0} || ' has a fraction, but its column is a"
+    " NUMERIC without a scale: cast it in a query')::numeric END"
+)
 
 
 class PostgreSqlDialect(Dialect):
@@ -53,14 +60,16 @@ class PostgreSqlDialect(Dialect):
         match column.type:
             case SqlType.DATE:
                 return Selected(_DAYS.format(name), Received.DAYS)
+            case SqlType.TIME if column.type_name == "timetz":
+                utc = _TIME_MICROS.format(f"({name} AT TIME ZONE 'UTC')::time")
+                return Selected(utc, Received.UTC_TIME_MICROS)
             case SqlType.TIME:
-                micros = f"(EXTRACT(EPOCH FROM {name}::time) * 1000000)::bigint"
-                return Selected(micros, Received.TIME_MICROS)
+                return Selected(_TIME_MICROS.format(name), Received.TIME_MICROS)
             case SqlType.TIMESTAMP | SqlType.TIMESTAMP_WITH_TIMEZONE:
                 received = Received.UTC_MICROS if self.is_instant(column) else Received.WALL_MICROS
                 return Selected(_MICROS.format(name), received)
-            case SqlType.BIT if column.type_name == "bit" and column.precision > 1:
-                return Selected(_bits(name, column.precision))
+            case SqlType.NUMERIC if not column.precision:
+                return Selected(_WHOLE.format(name))
             case SqlType.DOUBLE if column.type_name == "money":
                 return Selected(f"{name}::numeric::float8")
             case SqlType.OTHER | SqlType.SQLXML:
@@ -99,10 +108,3 @@ def _bit_type(bits: int) -> SchemaType:
     if bits <= 1:
         return SchemaType.BOOLEAN
     return SchemaType.INT8 if bits <= 8 else SchemaType.BYTES
-
-
-def _bits(name: str, bits: int) -> str:
-    if bits > 8:
-        return f"convert_to({name}::text, 'UTF8')"
-    # Eight bits are a signed byte.
-    return f"CASE WHEN {name}::int > 127 THEN {name}::int - 256 ELSE {name}::int END"

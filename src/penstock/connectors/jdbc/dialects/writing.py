@@ -16,7 +16,7 @@ from typing import ClassVar, Final
 from penstock.connectors.jdbc.dialects.literals import literal
 from penstock.connectors.jdbc.tables import TableId
 from penstock.data.schema import DATE, TIME, TIMESTAMP, Schema, SchemaType
-from penstock.errors import ConfigError
+from penstock.errors import UnfitError
 
 SEQUENCE: Final = "penstock_seq"
 GONE: Final = "penstock_gone"
@@ -94,14 +94,14 @@ class Writing:
         """The type for a field.
 
         Raises:
-            ConfigError: the database has none for it.
+            UnfitError: the database has none for it.
         """
         schema = column.schema
         if schema.is_decimal:
             return self.decimal_type.format(scale=schema.scale)
         found = self.types.get(schema.name or "") or self.types.get(schema.type)
         if found is None:
-            raise ConfigError(
+            raise UnfitError(
                 f"field {column.name} has type {schema.type.name}, for which the database has no"
                 " column type; flatten it, leave it out (fields.whitelist, ReplaceField) or cast it"
             )

@@ -24,7 +24,7 @@ from penstock.connectors.jdbc.sink.target import Target
 from penstock.connectors.jdbc.sink_config import SinkConfig
 from penstock.connectors.jdbc.tables import TableId
 from penstock.data.schema import Schema, SchemaType
-from penstock.errors import DataError, RetriableError
+from penstock.errors import DataError, RefusedError, RetriableError, UnfitError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -79,8 +79,14 @@ def rows_by_table(config: SinkConfig, target: Target, batch: SinkBatch) -> Itera
         if len(tables) > 1:
             frame = frame.filter(F.col("topic").isin(topics))
         table = table_id(name, catalogs=target.dialect.own_catalog_only)
-        fields = fields_of(config.field_rules, name, batch.key_schema, batch.value_schema)
-        names = target.structure.prepare(table, new_columns(fields, value_rules(config, Form.JDBC)))
+        try:
+            fields = _writable_fields(config, target, name, batch)
+            columns = new_columns(fields, value_rules(config, Form.JDBC))
+            names = target.structure.prepare(table, columns)
+        except UnfitError as error:
+            if len(tables) == 1:
+                raise
+            raise RefusedError(str(error)) from error  # Another table may take its records.
         yield TableRows(
             table,
             _complete(config, target, frame, fields),
@@ -89,6 +95,18 @@ def rows_by_table(config: SinkConfig, target: Target, batch: SinkBatch) -> Itera
             target.structure.bits(table),
             few=size <= FEW_ROWS,
         )
+
+
+def _writable_fields(
+    config: SinkConfig, target: Target, table: str, batch: SinkBatch
+) -> tuple[SinkField, ...]:
+    """The columns of the batch's records; raises UnfitError before a row is on its way."""
+    from penstock.connectors.jdbc.sink.columns import columns_of
+
+    fields = fields_of(config.field_rules, table, batch.key_schema, batch.value_schema)
+    rules = value_rules(config, target.loader.form)
+    target.remembered(("writable", fields), lambda: columns_of(fields, rules, staged=False))
+    return fields
 
 
 def new_columns(fields: Iterable[SinkField], rules: ValueRules) -> list[NewColumn]:

@@ -15,7 +15,7 @@ from penstock.connectors.jdbc.sink.fields import SinkField
 from penstock.connectors.jdbc.sink.forms import Form, ValueRules, is_epoch
 from penstock.connectors.jdbc.sink.refusals import MARK
 from penstock.data.schema import DATE, TIME, TIMESTAMP, Schema, SchemaType
-from penstock.errors import DataError
+from penstock.errors import UnfitError
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -135,7 +135,7 @@ def _bytes(schema: Schema, column: Column, rules: ValueRules) -> Column:
 def _array(schema: Schema, column: Column, rules: ValueRules) -> Column:
     items = schema.value_schema
     if rules.form is not Form.COPY or items is None:
-        raise DataError("arrays can be written to PostgreSQL only")
+        raise UnfitError("arrays can be written to PostgreSQL only")
     texts = F.transform(column, lambda item: _array_item(items, item, rules))
     return F.concat(F.lit("{"), F.array_join(texts, ","), F.lit("}"))
 
@@ -150,7 +150,7 @@ def _array_item(schema: Schema, item: Column, rules: ValueRules) -> Column:
 
 def _nested(schema: Schema, column: Column, rules: ValueRules) -> Column:
     del column, rules
-    raise DataError(
+    raise UnfitError(
         f"a {schema.type.name} can't be written to a column; flatten it (Flatten) or leave it out"
     )
 

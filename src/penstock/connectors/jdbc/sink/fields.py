@@ -9,7 +9,7 @@ from typing import Final
 
 from penstock.connectors.jdbc.dialects.writing import WriteMode
 from penstock.data.schema import STRING_SCHEMA, Schema, SchemaType
-from penstock.errors import DataError
+from penstock.errors import DataError, UnfitError
 
 KAFKA_FIELDS: Final = ("__connect_topic", "__connect_partition", "__connect_offset")
 
@@ -51,7 +51,7 @@ def fields_of(
     """The columns for records of these schemas, in the order of the value's fields, then others.
 
     Raises:
-        DataError: the schemas lack what the settings ask for; the text says what to set.
+        UnfitError: the schemas lack what the settings ask for; the text says what to set.
     """
     values = _value_fields(rules, table, value)
     keys = _key_fields(rules, table, key, values)
@@ -67,7 +67,7 @@ def fields_of(
         if field.name not in names and (not rules.whitelist or field.name in rules.whitelist)
     ]
     if not keys and not others:
-        raise DataError(f"table {table}: no field of the record is left to be written")
+        raise UnfitError(f"table {table}: no field of the record is left to be written")
     return _ordered([*keys, *others], [field.name for field in values])
 
 
@@ -81,7 +81,7 @@ def _value_fields(rules: FieldRules, table: str, value: Schema | None) -> list[S
     if value is None:
         if rules.deletes:
             return []  # All values are null: tombstones.
-        raise DataError(
+        raise UnfitError(
             f"table {table}: the values have no schema, so their columns are not known; use a"
             " converter that keeps schemas (JsonConverter with schemas.enable=true)"
         )
@@ -91,7 +91,7 @@ def _value_fields(rules: FieldRules, table: str, value: Schema | None) -> list[S
         ]
     if value.type is SchemaType.STRING:
         return [SinkField(rules.text_column, value, ("value",))]
-    raise DataError(
+    raise UnfitError(
         f"table {table}: the values are of type {value.type.name}, but rows are made of a STRUCT;"
         " HoistField can put a value into one"
     )
@@ -128,7 +128,7 @@ def _kafka_fields(names: Sequence[str]) -> list[SinkField]:
 
 def _record_key_fields(rules: FieldRules, table: str, key: Schema | None) -> list[SinkField]:
     if key is None:
-        raise DataError(
+        raise UnfitError(
             f"table {table}: pk.mode=record_key, but the keys have no schema; use a key.converter"
             " that gives one (JsonConverter with schemas, StringConverter, LongConverter)"
         )
@@ -141,7 +141,7 @@ def _record_key_fields(rules: FieldRules, table: str, key: Schema | None) -> lis
         _require(names, found, table, "record_key", "key")
         return [_as_key(found[name]) for name in names]
     if len(rules.key_fields) != 1:
-        raise DataError(
+        raise UnfitError(
             f"table {table}: the keys are plain values of type {key.type.name}, so pk.fields must"
             f" name exactly one column; it names {list(rules.key_fields)}"
         )
@@ -153,7 +153,7 @@ def _require(
 ) -> None:
     missing = [name for name in names if name not in found]
     if missing:
-        raise DataError(
+        raise UnfitError(
             f"table {table}: pk.mode={mode} with pk.fields={','.join(names)}, but the record's"
             f" {part} has no field {', '.join(missing)}; it has"
             f" {', '.join(sorted(found)) or 'none'}"

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from penstock.connectors.jdbc.sink.fields import SinkField
 from penstock.data.schema import TIMESTAMP, Schema, SchemaType
-from penstock.errors import DataError
+from penstock.errors import UnfitError
 
 
 class Form(StrEnum):
@@ -40,7 +40,7 @@ def epoch_schema(field: SinkField, rules: ValueRules) -> Schema:
     if not is_epoch(field, rules):
         return field.schema
     if field.schema.type is not SchemaType.INT64:
-        raise DataError(
+        raise UnfitError(
             f"field {field.name} is in timestamp.fields.list, but it is not an INT64; its type"
             f" is {field.schema.type.name}"
         )

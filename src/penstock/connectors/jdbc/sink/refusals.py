@@ -8,22 +8,25 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from penstock.api.sink import OffsetRange
+from penstock.connectors.jdbc.database import lost_in_job
 from penstock.errors import DataError, PenstockError, RefusedError, RetriableError
 
 MARK: Final = "PENSTOCK-JDBC-SINK "
 #: Failures that the runtime has planned, and understands itself.
 _PLANNED: Final = "PENSTOCK-"
 # What a driver throws inside Spark's executors reaches us as text only.
-_LOST: Final = re.compile(
-    r"(?:java\.sql\.SQL(?:Transient|Recoverable|NonTransientConnection)\w*|\w*Communications?)"
-    r"Exception: .*"
-)
 _REFUSED: Final = re.compile(r"(?:java\.sql\.\w+|\w+SQL\w*|SQLite)Exception: .*")
 # Among them, those about a row. PostgreSQL's driver has one class for all, so its words must do.
 _WRONG_ROW: Final = re.compile(
     r"java\.sql\.(?:SQLIntegrityConstraintViolation|SQLData)Exception|DataTruncation: "
     r"|\[SQLITE_(?:CONSTRAINT|MISMATCH|TOOBIG)"
     r"|PSQLException: ERROR: .*(?:violates|too long|out of range|overflow|invalid (?:input|byte))"
+)
+
+# What Spark says of a value that it can't compute with, such as a Timestamp beyond its calendar.
+_WRONG_VALUE: Final = re.compile(
+    r"(?:java\.lang\.Arithmetic|java\.time\.DateTime|Spark(?:Arithmetic|DateTime|NumberFormat))"
+    r"Exception: .*"
 )
 
 
@@ -45,7 +48,7 @@ def translated(
     found = refused_record(error, ranges) or _of_driver(error, hide)
     if trim and isinstance(found, DataError):
         text = "the database refused a batch; trim.sensitive.log=true hides its words"
-        return RefusedError(text, found.row) if isinstance(found, RefusedError) else DataError(text)
+        return type(found)(text, found.row) if isinstance(found, RefusedError) else DataError(text)
     return found
 
 
@@ -53,8 +56,10 @@ def _of_driver(error: Exception, hide: Callable[[str], str]) -> Exception:
     text = str(error)
     if isinstance(error, PenstockError) or _PLANNED in text:
         return error
-    if lost := _LOST.search(text):
-        return RetriableError(hide(lost.group()))
+    if lost := lost_in_job(text):
+        return RetriableError(hide(lost))
+    if wrong := _WRONG_VALUE.search(text):
+        return RefusedError(f"a value of the record can't be written: {hide(wrong.group())}")
     refused = _REFUSED.search(text)
     if refused is None:
         return error

@@ -9,7 +9,7 @@ from typing import Final
 from penstock.connectors.jdbc.database import Database
 from penstock.connectors.jdbc.dialects.writing import NewColumn, Writing
 from penstock.connectors.jdbc.tables import TableId
-from penstock.errors import ConfigError, DataError
+from penstock.errors import ConfigError, DataError, UnfitError
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +44,8 @@ class Structure:
         """Make sure that the table has the columns; the name each has there.
 
         Raises:
-            ConfigError: the table or a column is missing and may not, or can't, be made.
+            ConfigError: the table is missing and may not be made.
+            UnfitError: a column is missing and may not, or can't, be made.
         """
         known = self._known.get(table)
         if known is None:
@@ -119,7 +120,7 @@ class Structure:
     def _check_addition(self, table: TableId, missing: Sequence[NewColumn]) -> None:
         names = ", ".join(column.name for column in missing)
         if not self._evolve:
-            raise ConfigError(
+            raise UnfitError(
                 f"table {table} has no column {names}; add it, or set auto.evolve=true to have it"
                 " added"
             )
@@ -127,7 +128,7 @@ class Structure:
             column.name for column in missing if column.required and column.schema.default is None
         ]
         if fixed:
-            raise ConfigError(
+            raise UnfitError(
                 f"column {', '.join(fixed)} can't be added to table {table}: its field is neither"
                 " optional nor has it a default, so the rows that are there would break the rule"
             )

@@ -18,7 +18,12 @@ from penstock.connectors.jdbc.sink.offsets import MovedOnError, OffsetTable
 from penstock.connectors.jdbc.sink.refusals import translated
 from penstock.connectors.jdbc.sink.spool import remove_leftovers
 from penstock.connectors.jdbc.sink.target import Target, open_database
-from penstock.connectors.jdbc.sink_config import AivenSinkConfig, JdbcSinkConfig, SinkConfig
+from penstock.connectors.jdbc.sink_config import (
+    BEGIN,
+    AivenSinkConfig,
+    JdbcSinkConfig,
+    SinkConfig,
+)
 from penstock.data.record import TopicPartition
 from penstock.errors import PenstockError, RetriableError, SessionLostError
 
@@ -49,6 +54,7 @@ class JdbcSinkTask(FrameSinkTask):
         table = batches.table_id(self._config.exactly_once_table, catalogs=catalogs)
         self._offsets = OffsetTable(table, config.get("name", ""))
         self._offsets_ready = False
+        self._topic_ids: Mapping[str, str] = {}
         remove_leftovers()
         # Whoever waits for the task should know now that a login is wrong, not with a record.
         made = open_database(self._config, self._settings, context.spark, stopping=self._stopping)
@@ -58,12 +64,16 @@ class JdbcSinkTask(FrameSinkTask):
     def starting_offsets(self, partitions: Set[TopicPartition]) -> Mapping[TopicPartition, int]:
         if not self._config.exactly_once:
             return {}
+        ids = self._context.topic_ids({each.topic for each in partitions})
         # Not the connection of the batches: one of them may be on its way.
         spark, stopping = self._context.spark, self._stopping
         made = open_database(self._config, self._settings, spark, stopping=stopping)
         with closing(made) as database:
             self._offsets.prepare(database)
-            return self._offsets.read(database, partitions)
+            begin = self._config.exactly_once_new_topic == BEGIN
+            starts = self._offsets.starts(database, partitions, ids, begin=begin)
+        self._topic_ids = {**self._topic_ids, **ids}
+        return starts
 
     def write(self, batch: SinkBatch) -> None:
         # Parts before this one go with their connection: then all of them have to be repeated.
@@ -111,7 +121,9 @@ class JdbcSinkTask(FrameSinkTask):
             return  # It was committed, though nobody could tell us.
         loader = target.loader
         try:
-            rows = list(batches.rows_by_table(self._config, target, batch))
+            rows = list(
+                () if batch.only_offsets else batches.rows_by_table(self._config, target, batch)
+            )
             if self._config.exactly_once and batch.more:
                 self._pending += [
                     batches.stage(self._config, target, loader, each) for each in rows
@@ -204,7 +216,7 @@ class JdbcSinkTask(FrameSinkTask):
         self, target: Target, batch: SinkBatch, stored: Mapping[TopicPartition, int]
     ) -> None:
         if self._config.exactly_once:
-            self._offsets.advance(target.database, batch.ranges, stored)
+            self._offsets.advance(target.database, batch.ranges, stored, self._topic_ids)
 
     # ------------------------------------------------------------------------- the rest
 

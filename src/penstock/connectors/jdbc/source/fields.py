@@ -84,21 +84,33 @@ def field_value(field: ReadField, rules: TimeRules, read: Column) -> Column:
         days = F.unix_date(read) if field.received is Received.AS_IS else read.cast("int")
         return _present(field, days_from_database(days) if rules.legacy_calendar else days)
     if field.schema.name == TIME:
-        micros = read
-        if field.received is Received.AS_IS:
-            micros = F.pmod(_micros_of(read), F.lit(DAY_MICROS))
-        return _present(field, divided(micros, 1000).cast("int"))
+        return _present(field, divided(_time(field, rules, read), 1000).cast("int"))
     if field.column.type in _TIMESTAMPS:
         micros = _micros_of(read) if field.received is Received.AS_IS else read
         return _timestamp(field, rules, micros)
     return read
 
 
+def _time(field: ReadField, rules: TimeRules, read: Column) -> Column:
+    """Microseconds of the day in UTC: those of the first day of 1970, as in Java."""
+    micros = read if field.received is not Received.AS_IS else _of_day(_micros_of(read))
+    if field.received is Received.UTC_TIME_MICROS or rules.zone == "UTC":
+        return micros
+    return _of_day(_in_utc(micros, rules.zone))
+
+
+def _of_day(micros: Column) -> Column:
+    return F.pmod(micros, F.lit(DAY_MICROS))
+
+
+def _in_utc(micros: Column, zone: str) -> Column:
+    return F.unix_micros(F.to_utc_timestamp(F.timestamp_micros(micros), F.lit(zone)))
+
+
 def _timestamp(field: ReadField, rules: TimeRules, wall: Column) -> Column:
     micros = micros_from_database(wall) if rules.legacy_calendar else wall
     if field.received is not Received.UTC_MICROS and rules.zone != "UTC":
-        shifted = F.to_utc_timestamp(F.timestamp_micros(micros), F.lit(rules.zone))
-        micros = F.unix_micros(shifted)
+        micros = _in_utc(micros, rules.zone)
     match rules.granularity:
         case Granularity.MICROS_LONG:
             value = micros

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 from penstock.connectors.jdbc.database import Database
 from penstock.connectors.jdbc.source.ordering import Ordering, joined
 from penstock.connectors.jdbc.source.positions import OffsetForm, Position
-from penstock.connectors.jdbc.source.schemas import field_schemas, record_schema
+from penstock.connectors.jdbc.source.schemas import SchemaRules, field_schemas, record_schema
 from penstock.connectors.jdbc.source_config import Mode, SourceConfig
 from penstock.connectors.jdbc.tables import ColumnFacts, SqlType, TableId
 from penstock.data.schema import Field, Schema
@@ -295,7 +295,8 @@ class RowsReader:
         from penstock.connectors.jdbc.source.fields import read_field
 
         config, dialect = self._config, database.dialect
-        known = field_schemas(columns, dialect, config.numerics, config.granularity)
+        rules = SchemaRules(config.numerics, config.granularity, config.decimal_precision)
+        known = field_schemas(columns, dialect, rules)
         fields = tuple(
             read_field(number, column, schema, dialect)
             for number, (column, schema) in enumerate(known)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from penstock.connectors.jdbc.dialects import Dialect
@@ -73,11 +74,21 @@ def record_schema(name: str | None, fields: Iterable[Field]) -> Schema:
     return struct_schema(*fields, name=name)
 
 
+@dataclass(frozen=True, slots=True)
+class SchemaRules:
+    """What a config says about schemas.
+
+    Attributes:
+        precision: whether the schema of a Decimal tells the column's precision.
+    """
+
+    numerics: NumericMapping
+    granularity: Granularity
+    precision: bool
+
+
 def field_schemas(
-    columns: Sequence[ColumnFacts],
-    dialect: Dialect,
-    numerics: NumericMapping,
-    granularity: Granularity,
+    columns: Sequence[ColumnFacts], dialect: Dialect, rules: SchemaRules
 ) -> list[tuple[ColumnFacts, Schema]]:
     """The columns that records have, with their schemas; of unknown types they are left out.
 
@@ -92,7 +103,7 @@ def field_schemas(
         )
     found = []
     for column in columns:
-        schema = field_schema(column, dialect, numerics, granularity)
+        schema = field_schema(column, dialect, rules)
         if schema is None:
             log.warning("Column %s is left out: no type for %s", column.name, column.type_name)
         else:
@@ -100,9 +111,7 @@ def field_schemas(
     return found
 
 
-def field_schema(
-    column: ColumnFacts, dialect: Dialect, numerics: NumericMapping, granularity: Granularity
-) -> Schema | None:
+def field_schema(column: ColumnFacts, dialect: Dialect, rules: SchemaRules) -> Schema | None:
     """The schema of one column; None if Connect has no type for it."""
     own = dialect.field_schema(column)
     if own is not None:
@@ -112,18 +121,18 @@ def field_schema(
     if column.type in _INTEGERS:
         signed, unsigned = _INTEGERS[SqlType(column.type)]
         return Schema(signed if column.signed else unsigned, optional=column.optional)
-    return _logical(column, numerics, granularity)
+    return _logical(column, rules)
 
 
 def _logical(  # noqa: PLR0911 - a table of types
-    column: ColumnFacts, numerics: NumericMapping, granularity: Granularity
+    column: ColumnFacts, rules: SchemaRules
 ) -> Schema | None:
-    optional = column.optional
+    optional, granularity = column.optional, rules.granularity
     match column.type:
         case SqlType.NUMERIC:
-            return _numeric(column, numerics) or _decimal(column)
+            return _numeric(column, rules.numerics) or _decimal(column, rules)
         case SqlType.DECIMAL:
-            return _decimal(column)
+            return _decimal(column, rules)
         case SqlType.DATE:
             return date_schema(optional=optional)
         case SqlType.TIME:
@@ -161,6 +170,7 @@ def _integer(column: ColumnFacts) -> Schema:
     return Schema(kind, optional=column.optional)
 
 
-def _decimal(column: ColumnFacts) -> Schema:
+def _decimal(column: ColumnFacts, rules: SchemaRules) -> Schema:
     scale = _MOST_DIGITS // 2 if column.scale == _SCALE_UNSET else max(0, column.scale)
-    return decimal_schema(scale, optional=column.optional)
+    precision = column.precision if rules.precision else None
+    return decimal_schema(scale, optional=column.optional, precision=precision)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from penstock.api.connector import PartitionKey
 from penstock.api.source import FrameSourceTask, SourceBatch, SourceContext
-from penstock.connectors.jdbc.database import Database
+from penstock.connectors.jdbc.database import Database, lost_in_job
 from penstock.connectors.jdbc.source.positions import (
     QUERY_PARTITION,
     SOURCE_MARK,
@@ -92,6 +92,10 @@ class JdbcSourceTask(FrameSourceTask):
         if skipped := sum(reader.skipped for reader in self._readers):
             self._context.show("skipped_numbers", skipped)
         return batch
+
+    def explained(self, error: Exception) -> Exception:
+        lost = lost_in_job(str(error))
+        return error if lost is None else RetriableError(self._settings.hide(lost))
 
     def stop(self) -> None:
         database, self._database = self._database, None
