@@ -156,8 +156,11 @@ class Worker(Protocol):
         """What keeps all tasks from moving on, in words for people; None if nothing does."""
         ...
 
-    def outside_problems(self, config: Mapping[str, str]) -> Mapping[str, Sequence[str]]:
-        """What a connector finds wrong with the outside world that a config names, by key."""
+    def outside_problems(self, resolved: Mapping[str, str]) -> Mapping[str, Sequence[str]]:
+        """What a connector finds wrong with the outside world that a config names, by key.
+
+        Raises whatever keeps it from looking. `resolved`: what config providers keep is in it.
+        """
         ...
 
     def close(self, deadline: Deadline) -> None:

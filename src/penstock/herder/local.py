@@ -20,6 +20,7 @@ from penstock.errors import (
     BadRequestError,
     DeadlineExceededError,
     ForbiddenError,
+    PenstockError,
     PluginError,
     RetriableError,
     StorageError,
@@ -60,6 +61,7 @@ log = logging.getLogger(__name__)
 _ATTEMPT_SECONDS: Final = 30.0
 _BETWEEN_ATTEMPTS_SECONDS: Final = 1.0
 _GIVE_UP_SECONDS: Final = 1.0
+_BROKER_SECONDS: Final = 4.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,9 +229,17 @@ class LocalHerder:
         except DeadlineExceededError as error:
             text = "Worker was unable to handle this request and may be unable to handle other "
             return Health("unhealthy", f"{text}requests. {error}")
-        if obstacle := self._worker.obstacle():
+        if obstacle := self._worker.obstacle() or self._broker_away(deadline):
             return Health("unhealthy", f"Worker answers, but no record moves. {obstacle}")
         return Health("healthy", "Worker has completed startup and is ready to handle requests.")
+
+    def _broker_away(self, deadline: Deadline) -> str | None:
+        """Why Kafka does not answer; None if it does."""
+        try:
+            self._read_cluster_id(Deadline.after(min(_BROKER_SECONDS, deadline.remaining())))
+        except PenstockError as error:
+            return f"Kafka does not answer: {error}"
+        return None
 
     # ------------------------------------------------------------------------------------- reads
 
@@ -416,7 +426,7 @@ class LocalHerder:
             raise BadRequestError(problem)
 
         def look() -> list[dict[str, Any]]:
-            self._validation.check(restored)
+            self._validation.check(restored, outside=False)
             given = {name: text for name, text in restored.items() if text is not None}
             return self._worker.preview(given, records, limit, deadline)
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from penstock.api.connector import Connector, SourceConnector
 from penstock.api.plugin import PluginKind
+from penstock.clock import Deadline
 from penstock.config import ConfigDef, ConfigKey, ConfigValue
 from penstock.config.providers import Resolver
 from penstock.config.redaction import without_value
@@ -24,6 +25,7 @@ from penstock.errors import (
 )
 from penstock.herder.client_keys import CLIENTS
 from penstock.herder.infos import ConfigInfo, ConfigInfos, groups_of, key_json, of_values
+from penstock.herder.lanes import within
 from penstock.herder.overrides import override_infos
 from penstock.herder.plugin_keys import CONVERTERS, ConfigMap, PluginKeys
 from penstock.herder.rules import check_sink, check_source
@@ -45,6 +47,8 @@ OutsideProblems = Callable[[Mapping[str, str]], Mapping[str, Sequence[str]]]
 
 log = logging.getLogger(__name__)
 
+#: Who asks waits for an answer; what is not known by then, the connector finds when it starts.
+OUTSIDE_SECONDS: Final = 8.0
 _CLASS, _VERSION = "connector.class", "connector.plugin.version"
 _NULL: Final = "Null value can not be supplied as the configuration value."
 _SUFFIX: Final = "Connector"
@@ -60,9 +64,11 @@ class Validation:
         resolver: Resolver,
         chain_problems: ChainProblems = lambda config: {},  # noqa: ARG005
         outside_problems: OutsideProblems = lambda config: {},  # noqa: ARG005
+        outside_seconds: float = OUTSIDE_SECONDS,
     ) -> None:
         self._chain_problems = chain_problems
         self._outside_problems = outside_problems
+        self._outside_seconds = outside_seconds
         self._plugins = plugins
         self._keys = PluginKeys(plugins)
         self._settings = settings
@@ -94,8 +100,10 @@ class Validation:
 
     def _found_outside(self, props: ConfigMap) -> Mapping[str, Sequence[str]]:
         given = {name: text for name, text in props.items() if text is not None}
+        step = "asking the connector whether the outside world is as the config says"
+        deadline = Deadline.after(self._outside_seconds)
         try:
-            return self._outside_problems(given)
+            return within(step, lambda: self._outside_problems(given), deadline)
         except Exception as error:  # noqa: BLE001 - a plugin's, or Spark's: not the config's fault
             log.warning("Whether the outside world is as the config says is not known: %s", error)
             return {}
@@ -110,14 +118,14 @@ class Validation:
     def _check(self, props: ConfigMap, info: PluginInfo) -> _Check:
         return _Check(self._keys, self._settings, props, info, self._policy, self._chain_problems)
 
-    def check(self, config: ConfigMap) -> None:
-        """Return if the config may be used.
+    def check(self, config: ConfigMap, *, outside: bool = True) -> None:
+        """Return if the config may be used; `outside` as of validate().
 
         Raises:
             BadRequestError: the config names no connector, or none that exists here.
             ConfigError: with all errors in the text that the REST API gives.
         """
-        infos = self.validate(config)
+        infos = self.validate(config, outside=outside)
         message = infos.message()
         if message is not None:
             raise ConfigError(message, infos.errors_by_key())

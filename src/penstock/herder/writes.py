@@ -31,7 +31,7 @@ _PATCH_ATTEMPTS: Final = 5
 class Validation(Protocol):
     """Checks connector configs. May call plugins, so it may take long or hang."""
 
-    def check(self, config: ConfigMap) -> None:
+    def check(self, config: ConfigMap, *, outside: bool = True) -> None:
         """Raise ConfigError or BadRequestError, with the API's text, unless it may be used."""
         ...
 

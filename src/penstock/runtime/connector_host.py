@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from penstock.api.connector import Connector
 from penstock.clock import Deadline
-from penstock.errors import ConfigError, SessionLostError
+from penstock.errors import ConfigError, RetriableError
 from penstock.logs import Scope, logged_as, reason_of, trace_of
 from penstock.worker_port import State, TargetState, WorkerEvents
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-SPARK_BACK_OFF_SECONDS: Final = 5.0
+BACK_OFF_SECONDS: Final = 5.0
 
 
 class ConnectorHost:
@@ -117,20 +117,20 @@ class ConnectorHost:
         self._suspend()
 
     def _insist(self, command: Callable[[], None]) -> None:
-        """Run it; again and again while Spark is away: that is no fault of the connector."""
+        """Run it; again and again while Spark or a server is away: that is nobody's mistake."""
         told = False
         while True:
             self._changed.clear()
             try:
                 command()
-            except SessionLostError as error:
+            except RetriableError as error:
                 if self._stopping:
                     raise
-                log.warning("Connector %s waits for Spark: %s", self.name, error)
+                log.warning("Connector %s waits: %s", self.name, error)
                 if not told:
                     self._report(State.UNASSIGNED, str(error))
                     told = True
-                self._changed.wait(SPARK_BACK_OFF_SECONDS)
+                self._changed.wait(BACK_OFF_SECONDS)
             else:
                 return
 
@@ -151,7 +151,7 @@ class ConnectorHost:
             with self._guard():
                 self._connector = self._make()
                 self._connector.start(self.config, self)
-        except SessionLostError:
+        except RetriableError:
             self._suspend()
             raise
 

@@ -196,8 +196,7 @@ class LocalWorker:
         deadline = Deadline.after(CHECK_SECONDS)
         return self._previews().problems(self._connector_class(resolved), resolved, deadline)
 
-    def outside_problems(self, config: Mapping[str, str]) -> Mapping[str, Sequence[str]]:
-        resolved = self._resolver.resolve(config)
+    def outside_problems(self, resolved: Mapping[str, str]) -> Mapping[str, Sequence[str]]:
         connector = self._connector_class(resolved)
         if connector.examine is Connector.examine:
             return {}

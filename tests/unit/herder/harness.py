@@ -10,11 +10,11 @@ from typing import Any
 
 from penstock.api.connector import SourceConnector
 from penstock.api.plugin import PluginKind
-from penstock.clock import SystemClock
+from penstock.clock import Deadline, SystemClock
 from penstock.config import Config, ConfigValue, Type, key
 from penstock.config.providers import Resolver
 from penstock.data.record import TaskId
-from penstock.errors import ConfigError
+from penstock.errors import ConfigError, PenstockError
 from penstock.herder.infos import ConfigInfo, ConfigInfos
 from penstock.herder.local import HerderOptions, LocalHerder
 from penstock.herder.records import Identity
@@ -69,8 +69,8 @@ class ScriptedValidation:
         self.hold: threading.Event | None = None
         self.seen: list[dict[str, str | None]] = []
 
-    def check(self, config: Mapping[str, str | None]) -> None:
-        message = self.validate(config).message()
+    def check(self, config: Mapping[str, str | None], *, outside: bool = True) -> None:
+        message = self.validate(config, outside=outside).message()
         if message is not None:
             raise ConfigError(message)
 
@@ -101,6 +101,7 @@ class Bench:
     options: HerderOptions = field(default_factory=HerderOptions)
     fatal: list[Exception] = field(default_factory=list)
     validation: Any = field(default_factory=ScriptedValidation)
+    broker_away: PenstockError | None = None
     plugins: Plugins = field(default_factory=lambda: Plugins([*BUILT_IN, VAULT]))
 
     def __post_init__(self) -> None:
@@ -113,11 +114,17 @@ class Bench:
             plugins=self.plugins,
             validation=self.validation,
             identity=Identity("127.0.0.1:8083"),
-            cluster_id=lambda deadline: "cluster-1",
+            cluster_id=self._read_cluster_id,
             clock=SystemClock(),
             options=self.options,
             on_fatal=self.fatal.append,
         )
+
+    def _read_cluster_id(self, deadline: Deadline) -> str:
+        del deadline
+        if self.broker_away is not None:
+            raise self.broker_away
+        return "cluster-1"
 
     def create(self, name: str = "c", target: str | None = None, **config: str) -> None:
         given = {**SOURCE, "name": name} | {k.replace("_", "."): v for k, v in config.items()}

@@ -12,7 +12,13 @@ import pytest
 
 from penstock.clock import Deadline
 from penstock.data.record import TaskId
-from penstock.errors import ConflictError, DeadlineExceededError, NotFoundError, PluginError
+from penstock.errors import (
+    ConflictError,
+    DeadlineExceededError,
+    NotFoundError,
+    PluginError,
+    RetriableError,
+)
 from penstock.herder.local import HerderOptions
 from penstock.plugins import Plugins
 from penstock.storage.ports import Status
@@ -239,6 +245,19 @@ def test_a_connector_that_hangs_holds_up_no_other() -> None:
         bench.worker.in_the_way = None
 
 
+def test_a_broker_that_is_away_is_seen_in_the_health() -> None:
+    with running() as bench:
+        bench.create()
+        bench.runs()
+        assert bench.herder.health(soon()).status == "healthy"
+        bench.broker_away = RetriableError("nobody listens at 127.0.0.1:9092")
+        found = bench.herder.health(soon())
+        assert found.status == "unhealthy"
+        assert "Kafka does not answer: nobody listens at 127.0.0.1:9092" in found.message
+        bench.broker_away = None
+        assert bench.herder.health(soon()).status == "healthy"
+
+
 def test_after_a_restart_of_the_worker_everything_is_as_it_was() -> None:
     first = Bench()
     with running(first):
@@ -250,11 +269,14 @@ def test_after_a_restart_of_the_worker_everything_is_as_it_was() -> None:
         eventually(lambda: first.states("stop") == ("STOPPED", []))
     assert first.states("run") == ("UNASSIGNED", ["UNASSIGNED"])
 
-    with running(Bench(configs=first.configs, statuses=first.statuses)) as second:
+    second = Bench(configs=first.configs, statuses=first.statuses)
+    second.validation.errors = ("the database is away",)
+    with running(second):
         second.runs("run")
         eventually(lambda: second.states("pause")[0] == "PAUSED")
         eventually(lambda: second.states("stop") == ("STOPPED", []))
         assert second.worker.running_tasks() == {TaskId("run", 0)}
+        assert second.validation.seen == []  # what is stored was checked once
 
 
 def test_statuses_outrank_those_of_the_workers_before() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -10,9 +11,11 @@ import pytest
 
 from penstock.config.providers import Resolver, resolver
 from penstock.errors import BadRequestError, ConfigError, NotFoundError, PluginError
-from penstock.herder.validation import Validation
+from penstock.herder.validation import OutsideProblems, Validation
 from penstock.plugins import BUILT_IN, Plugins
 from penstock.settings import Mode, worker_settings
+from penstock.testing.waiting import patient, soon
+from tests.unit.herder.harness import Bench, running
 from tests.validation_cases import WORKERS, Json, expected, undocumented
 
 # Kafka Connect recommends what it comes with; so must we, to be compared.
@@ -332,6 +335,17 @@ def test_a_sink_whose_group_would_be_the_workers() -> None:
     ]
 
 
+LINES = {"connector.class": "FileStreamSource", "name": "x", "topic": "t", "file": "/a"}
+
+
+def looking(outside: OutsideProblems, seconds: float = 60) -> Validation:
+    """A validation that looks outside so."""
+    settings = worker_settings(WORKERS["distributed"]["properties"], Mode.DISTRIBUTED)
+    return Validation(
+        PLUGINS, settings, Resolver({}), outside_problems=outside, outside_seconds=seconds
+    )
+
+
 def test_the_outside_world_is_asked_last_and_tells_by_key() -> None:
     asked: list[Mapping[str, str]] = []
 
@@ -339,20 +353,46 @@ def test_the_outside_world_is_asked_last_and_tells_by_key() -> None:
         asked.append(config)
         return {"file": ["there is no such disk"]}
 
-    settings = worker_settings(WORKERS["distributed"]["properties"], Mode.DISTRIBUTED)
-    made = Validation(PLUGINS, settings, Resolver({}), outside_problems=outside)
-    config = {"connector.class": "FileStreamSource", "name": "x", "topic": "t", "file": "/a"}
-    assert made.validate({**config, "tasks.max": "0"}).errors_by_key().keys() == {"tasks.max"}
+    made = looking(outside)
+    assert made.validate({**LINES, "tasks.max": "0"}).errors_by_key().keys() == {"tasks.max"}
+    assert made.validate({**LINES, "topic": "${env:TOPIC}"}).errors_by_key().keys() == {"topic"}
+    assert made.validate(LINES, outside=False).errors == []
     assert asked == []
-    assert made.validate(config).errors_by_key() == {"file": ("there is no such disk",)}
-    assert asked == [config]
+    assert made.validate(LINES).errors_by_key() == {"file": ("there is no such disk",)}
+    assert asked == [LINES]
+
+
+def test_a_mask_is_not_tried_as_a_password() -> None:
+    asked: list[Mapping[str, str]] = []
+
+    def outside(config: Mapping[str, str]) -> Mapping[str, list[str]]:
+        asked.append(config)
+        return {}
+
+    masked = {**LINES, "my.password": "[hidden]"}
+    with running(Bench(validation=looking(outside))) as bench:
+        assert bench.herder.validate("FileStreamSource", masked, soon())["error_count"] == 1
+        assert asked == []
+        assert bench.herder.validate("FileStreamSource", LINES, soon())["error_count"] == 0
+        assert asked == [LINES]
 
 
 def test_a_look_outside_that_fails_is_no_error_of_the_config() -> None:
     def outside(config: Mapping[str, str]) -> Mapping[str, list[str]]:
         raise RuntimeError("no JVM")
 
-    settings = worker_settings(WORKERS["distributed"]["properties"], Mode.DISTRIBUTED)
-    made = Validation(PLUGINS, settings, Resolver({}), outside_problems=outside)
-    config = {"connector.class": "FileStreamSource", "name": "x", "topic": "t", "file": "/a"}
-    assert made.validate(config).errors == []
+    assert looking(outside).validate(LINES).errors == []
+
+
+def test_a_look_outside_that_hangs_is_not_waited_for(caplog: pytest.LogCaptureFixture) -> None:
+    answered = threading.Event()
+
+    def outside(config: Mapping[str, str]) -> Mapping[str, list[str]]:
+        answered.wait(patient())
+        return {}
+
+    with running(Bench(validation=looking(outside, seconds=0.2))) as bench:
+        bench.herder.create_connector("x", LINES, None, soon())
+        bench.runs("x")
+    answered.set()
+    assert "is not known" in caplog.text

@@ -119,16 +119,19 @@ def test_a_failed_start_is_a_state(hosted: Hosted) -> None:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connector_host, "SPARK_BACK_OFF_SECONDS", 0.01)
+    monkeypatch.setattr(connector_host, "BACK_OFF_SECONDS", 0.01)
 
 
 @pytest.mark.usefixtures("quick")
-def test_a_start_without_spark_is_repeated(hosted: Hosted) -> None:
-    hosted.connector.error = SparkAwayError("Spark did not start")
+@pytest.mark.parametrize(
+    "away", [SparkAwayError("Spark did not start"), RetriableError("the database is away")]
+)
+def test_a_start_without_spark_or_database_is_repeated(hosted: Hosted, away: Exception) -> None:
+    hosted.connector.error = away
     hosted.host.start(TargetState.STARTED)
     await_that(lambda: hosted.connector.stops >= 2)
     assert hosted.notes.of("db") == [State.UNASSIGNED]
-    assert hosted.notes.traces["db"] == "Spark did not start"
+    assert hosted.notes.traces["db"] == str(away)
     hosted.connector.error = None
     await_that(lambda: hosted.sent == 1)
     assert hosted.notes.of("db") == [State.UNASSIGNED, State.RUNNING]

@@ -6,7 +6,8 @@ import logging
 import time
 from collections.abc import Mapping, Set
 from contextlib import closing
-from typing import ClassVar, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from penstock.api.sink import FrameSinkTask, SinkBatch, SinkContext
 from penstock.connectors.jdbc.dialects.writing import Merge
@@ -26,6 +27,9 @@ from penstock.connectors.jdbc.sink_config import (
 )
 from penstock.data.record import TopicPartition
 from penstock.errors import PenstockError, RetriableError, SessionLostError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 log = logging.getLogger(__name__)
 
@@ -56,10 +60,20 @@ class JdbcSinkTask(FrameSinkTask):
         self._offsets_ready = False
         self._topic_ids: Mapping[str, str] = {}
         remove_leftovers()
-        # Whoever waits for the task should know now that a login is wrong, not with a record.
-        made = open_database(self._config, self._settings, context.spark, stopping=self._stopping)
+        self._try_login(context.spark)
+
+    def _try_login(self, spark: SparkSession) -> None:
+        """Whoever waits for the task should know now that a login is wrong, not with a record."""
+        once = replace(self._settings, attempts=1)
+        made = open_database(self._config, once, spark, stopping=self._stopping)
         with closing(made) as database:
-            database.connect()
+            try:
+                database.connect()
+            except SessionLostError:
+                raise
+            except RetriableError as error:
+                # It may be back when the first record is there; write() has its own patience.
+                log.warning("The database is away: %s", error)
 
     def starting_offsets(self, partitions: Set[TopicPartition]) -> Mapping[TopicPartition, int]:
         if not self._config.exactly_once:
