@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import zoneinfo
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Final
 
 from penstock.config import (
@@ -214,3 +214,11 @@ class ConnectionConfig(Config):
                 if name.startswith(_PREFIX) and name.removeprefix(_PREFIX) not in _OWN_KEYS
             },
         )
+
+
+def by_key(found: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """All messages of each key."""
+    messages: dict[str, list[str]] = {}
+    for name, message in found:
+        messages.setdefault(name, []).append(message)
+    return messages

@@ -19,6 +19,7 @@ from penstock.config import (
 from penstock.config.values import invalid
 from penstock.connectors.jdbc.common_config import (
     ConnectionConfig,
+    by_key,
     credentials_key,
     quotes,
     quoting_key,
@@ -418,10 +419,7 @@ class AivenSinkConfig(SinkConfig):
 
 def problems(config: SinkConfig) -> Mapping[str, list[str]]:
     """What is wrong with values that are right one by one."""
-    found: dict[str, list[str]] = {}
-    for name, message in _problems(config):
-        found.setdefault(name, []).append(message)
-    return found
+    return by_key(_problems(config))
 
 
 def _problems(config: SinkConfig) -> Iterator[tuple[str, str]]:

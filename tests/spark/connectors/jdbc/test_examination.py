@@ -82,8 +82,30 @@ def test_what_a_sink_finds_wrong(spark: SparkSession, shop: FreshDatabase) -> No
     assert sink(spark, shop) == {}
     assert sink(spark, shop, topics="orders,items", auto_create="true") == {}
     (text,) = sink(spark, shop, topics="orders, items")["table.name.format"]
-    assert text.startswith("table items does not exist; make it, or set auto.create=true")
+    assert text.startswith("table items does not exist, or may not be read; make it, or set auto")
     (text,) = sink(spark, shop, connection_user="nobody")["connection.url"]
     assert "Access denied" in text
+    keys = {"pk_mode": "record_key", "pk_fields": "nr,ID"}
+    (text,) = sink(spark, shop, **keys)["pk.fields"]
+    assert text.startswith("table orders has no column nr; add it, or set auto.evolve=true")
+    assert sink(spark, shop, auto_evolve="true", **keys) == {}
     # A transformation may give the records other topics.
     assert sink(spark, shop, topics="items", transforms="route") == {}
+
+
+@pytest.mark.parametrize("mode", ["insert", "update"])
+@pytest.mark.parametrize("kind", ["mariadb", "postgresql"])
+def test_a_sink_that_may_only_read(
+    spark: SparkSession, request: pytest.FixtureRequest, kind: str, mode: str
+) -> None:
+    shop: FreshDatabase = request.getfixturevalue(kind)
+    user = f"reader_{shop.name}"
+    shop.sql("CREATE TABLE orders (id BIGINT NOT NULL PRIMARY KEY, note VARCHAR(9))")
+    if kind == "mariadb":
+        shop.sql(f"CREATE USER {user}@'%'; GRANT SELECT ON orders TO {user}@'%'")
+    else:
+        shop.sql(f"CREATE ROLE {user} LOGIN; GRANT SELECT ON orders TO {user}")
+    keys = {"insert_mode": mode, "pk_mode": "record_key", "pk_fields": "id"}
+    assert sink(spark, shop, **keys) == {}
+    (text,) = sink(spark, shop, connection_user=user, **keys)["connection.user"]
+    assert "denied" in text

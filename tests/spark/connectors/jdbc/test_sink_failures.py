@@ -60,7 +60,10 @@ def test_patience_has_an_end(spark: SparkSession, mortal: DatabaseServer) -> Non
     sinks = Sinks(spark, ConnectionSettings(mortal.url("away"), mortal.user))
     task = sinks.task(auto_create="true", max_retries="2", connection_attempts="1")
     task.write(batch(spark, users({1: "a"})))
+    with pytest.raises(ConfigError, match="nobody"):
+        sinks.task(connection_user="nobody")
     mortal.kill()
+    sinks.task()  # Who starts now has time until its first record.
     with pytest.raises(PenstockError, match=r"given up after max\.retries=2") as caught:
         task.write(batch(spark, users({2: "b"}), start=1))
     assert not isinstance(caught.value, RetriableError)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, ClassVar
 from penstock.api.connector import ConnectorContext, SinkConnector
 from penstock.api.plugin import CONNECT_VERSION
 from penstock.config import Config
+from penstock.connectors.jdbc.common_config import by_key
 from penstock.connectors.jdbc.database import Database
+from penstock.connectors.jdbc.dialects.writing import WriteMode
 from penstock.connectors.jdbc.sink.batches import table_id
+from penstock.connectors.jdbc.sink.fields import KeyMode
 from penstock.connectors.jdbc.sink.target import open_database
 from penstock.connectors.jdbc.sink.task import AivenSinkTask, JdbcSinkTask
 from penstock.connectors.jdbc.sink_config import (
@@ -53,16 +56,13 @@ class JdbcSinkConnector(SinkConnector):
         with closing(made) as database:
             try:
                 database.connect()
-                missing = [] if parsed.auto_create else _missing_tables(parsed, config, database)
+                return by_key(_found_in(database, parsed, _tables(parsed, config)))
             except ConfigError as error:
                 return {"connection.url": [str(error)]}
             except RetriableError as error:
                 # The tasks wait until it is back.
                 log.warning("%s", error)
                 return {}
-        told = "does not exist; make it, or set auto.create=true to have it made"
-        texts = [f"table {each} {told}" for each in missing]
-        return {"table.name.format": texts} if texts else {}
 
     def start(self, config: Mapping[str, str], context: ConnectorContext) -> None:
         del context
@@ -97,21 +97,57 @@ class JdbcSinkConnector(SinkConnector):
         return parsed
 
 
-def _missing_tables(config: SinkConfig, props: Mapping[str, str], database: Database) -> list[str]:
-    """Tables that records would go to and that are not there, as far as the config tells."""
+def _tables(config: SinkConfig, props: Mapping[str, str]) -> list[str]:
+    """The tables that records will go to, as far as the config tells."""
     if props.get("transforms", "").strip():
         return []  # They may give the topics other names.
     topics = (topic.strip() for topic in props.get("topics", "").split(","))
-    names = dict.fromkeys(config.table_name(topic) for topic in topics if topic)
-    catalogs = config.dialect.own_catalog_only
-    return [name for name in names if not _is_there(table_id(name, catalogs=catalogs), database)]
+    return list(dict.fromkeys(config.table_name(topic) for topic in topics if topic))
 
 
-def _is_there(table: TableId, database: Database) -> bool:
+def _found_in(
+    database: Database, config: SinkConfig, tables: Iterable[str]
+) -> Iterator[tuple[str, str]]:
+    for name in tables:
+        table = table_id(name, catalogs=config.dialect.own_catalog_only)
+        try:
+            columns = [column.name for column in database.columns(table)]
+        except DataError:
+            if not config.auto_create:
+                told = "does not exist, or may not be read; make it, or set auto.create=true"
+                yield "table.name.format", f"table {name} {told} to have it made"
+            continue
+        missing = _missing_keys(config, columns)
+        if missing:
+            told = f"table {name} has no column {', '.join(missing)}"
+            yield "pk.fields", f"{told}; add it, or set auto.evolve=true to have it added"
+        if refusal := _refused_write(database, config, table, columns[0]):
+            yield "connection.user", refusal
+
+
+def _missing_keys(config: SinkConfig, columns: Sequence[str]) -> list[str]:
+    """Columns that every row must have, and that a table neither has nor will get."""
+    if config.auto_evolve or config.pk_mode == KeyMode.NONE:
+        return []
+    there = {name.casefold() for name in columns}
+    return [name for name in config.pk_fields if name.casefold() not in there]
+
+
+def _refused_write(
+    database: Database, config: SinkConfig, table: TableId, column: str
+) -> str | None:
+    """Why we may not write to a table; None if we may, as far as the database tells."""
+    name, field = database.dialect.qualified(table), database.dialect.quote(column)
+    if config.mode is WriteMode.UPDATE:
+        statement = f"UPDATE {name} SET {field} = {field} WHERE 1 = 0"
+    else:
+        statement = f"INSERT INTO {name} ({field}) SELECT {field} FROM {name} WHERE 1 = 0"
     try:
-        return bool(database.columns(table))
-    except DataError:
-        return False
+        # Servers look at rights before they explain, and do nothing of what they explain.
+        database.query(f"EXPLAIN {statement}")
+    except DataError as error:
+        return str(error) if "denied" in str(error) else None
+    return None
 
 
 class AivenJdbcSinkConnector(JdbcSinkConnector):

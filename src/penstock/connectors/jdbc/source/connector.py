@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from contextvars import copy_context
 from dataclasses import replace
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from penstock.api.connector import ConnectorContext, PartitionKey, SourceConnector
 from penstock.api.plugin import CONNECT_VERSION
+from penstock.connectors.jdbc.common_config import by_key
 from penstock.connectors.jdbc.database import Database
 from penstock.connectors.jdbc.source.checks import check_config, config_errors
 from penstock.connectors.jdbc.source.positions import check_offset, check_partition
@@ -148,7 +149,7 @@ class JdbcSource(SourceConnector):
                 database.connect()
             except (ConfigError, RetriableError) as error:
                 return {"connection.url": [str(error)]}
-            return _by_key(self._outside(config, parsed, database))
+            return by_key(self._outside(config, parsed, database))
 
     def _outside(
         self, config: Mapping[str, str], parsed: SourceConfig, database: Database
@@ -240,13 +241,6 @@ def _key_of(text: str, config: SourceConfig) -> str:
     """The key to change: the one that the error names, else what is read."""
     named = (key for key in _MODE_KEYS if key in text)
     return next(named, "query" if config.row_source else "mode")
-
-
-def _by_key(found: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    errors: dict[str, list[str]] = {}
-    for key, text in found:
-        errors.setdefault(key, []).append(text)
-    return errors
 
 
 def _jvm(context: ConnectorContext) -> Any:
