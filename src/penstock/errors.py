@@ -117,3 +117,12 @@ class SessionLostError(RetriableError):
 
 class SparkAwayError(SessionLostError):
     """There is no session, and none can be made now: no fault of whoever needs it."""
+
+
+def with_causes(error: BaseException) -> str:
+    """An error and its causes in one text, as Java's stack traces list them, each once."""
+    text, cause = str(error), error.__cause__
+    if cause is None:
+        return text
+    more = with_causes(cause)
+    return text if more in text else f"{text}: {more}"

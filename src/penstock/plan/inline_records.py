@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from penstock.columns.types import arrow_array, arrow_type
 from penstock.data.record import KafkaRecord
 from penstock.data.schema import Schema, Struct
-from penstock.errors import DataError, RetriableError
+from penstock.errors import DataError, RetriableError, with_causes
 from penstock.plan.faults import FAULT_TYPE, ORIGINAL, Fault
 from penstock.plan.kafka_io import RAW_SCHEMA
 from penstock.plan.pipeline import Converters, Typed
@@ -152,7 +152,7 @@ def fault_frame(session: SparkSession, rows: Sequence[tuple[KafkaRecord, Fault]]
 
 def why(error: DataError) -> str:
     """The text of a fault; what was repeated in vain says so around the reason."""
-    return str(error.__cause__ if isinstance(error.__cause__, RetriableError) else error)
+    return with_causes(error.__cause__ if isinstance(error.__cause__, RetriableError) else error)
 
 
 class _Decoded:

@@ -12,7 +12,7 @@ from penstock.converters.text import StringConverter
 from penstock.data.schema import OPTIONAL_STRING_SCHEMA, Schema, SchemaType, decimal_schema
 from penstock.kafka.clients.group_consumer import RawRecord
 from penstock.plan.chain import Chain
-from penstock.plan.inline_records import decoded_frame, raw_frame
+from penstock.plan.inline_records import decoded_frame, decoded_frames, raw_frame
 from penstock.plan.pipeline import Converters, SinkPipeline, Typed
 
 if TYPE_CHECKING:
@@ -68,6 +68,29 @@ def test_one_that_is_odd_sends_all_to_the_columns(
     spark: SparkSession, strings_and_json: Converters, odd: bytes
 ) -> None:
     assert few(spark, strings_and_json, [record(0, ENVELOPE % b"7"), record(1, odd)]) is None
+
+
+@pytest.mark.parametrize(
+    ("enveloped", "bad"),
+    [
+        (False, b"{no JSON"),
+        (False, b"\xff"),
+        (True, ENVELOPE % b"["),
+        (True, ENVELOPE.replace(b"int64", b"bytes") % b'"*"'),
+    ],
+)
+def test_a_bad_record_has_one_text(spark: SparkSession, *, enveloped: bool, bad: bytes) -> None:
+    """A preview decodes here what the columns decode for the dead letter topic."""
+    config = {"converter.type": "value", "schemas.enable": str(enveloped).lower()}
+    converter = JsonConverter(JsonConverter.Config.parse(config), is_key=False)
+    converters = Converters(converter, converter)
+    records = [record(0, bad)]
+    layouts = converter.layout(None), converter.layout(bad)
+    (here,) = decoded_frames(spark, records, converters)
+    (there,) = SinkPipeline(Chain(), converters).decoded(raw_frame(spark, records), *layouts)
+    (fault,), same = (each.frame.select("fault").collect() for each in (here, there))
+    assert [fault] == same
+    assert fault[0].stage == "VALUE_CONVERTER"
 
 
 def test_a_decimal_that_no_column_holds_sends_all_to_the_columns(

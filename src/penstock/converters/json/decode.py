@@ -20,11 +20,11 @@ from pyarrow import json as arrow_json
 
 from penstock.columns.types import MAX_DECIMAL_DIGITS, arrow_array, arrow_type
 from penstock.converters.json import document
-from penstock.converters.json.document import NOT_AN_ENVELOPE, UNREADABLE
+from penstock.converters.json.document import NOT_AN_ENVELOPE
 from penstock.converters.json.read import JsonReader
 from penstock.data.java_text import MILLIS_OF_DAY
 from penstock.data.schema import TIME, Schema, SchemaType
-from penstock.errors import DataError
+from penstock.errors import DataError, with_causes
 
 _HEAD: Final = b'{"v":'
 _PAYLOAD: Final = b'{"payload":'
@@ -120,7 +120,7 @@ class PayloadKernel:
                 try:
                     value = fit(read(self._payload(rest.as_py())))
                 except DataError as failure:
-                    error = described(failure)
+                    error = with_causes(failure)
             values.append(value)
             errors.append(error)
         data = arrow_array(values, arrow_type(self.schema))
@@ -136,14 +136,6 @@ class PayloadKernel:
         if not isinstance(node, dict) or len(node) != 1:
             raise DataError(NOT_AN_ENVELOPE)
         return node["payload"]
-
-
-def described(error: BaseException) -> str:
-    """An error with its causes in one text, as Java's stack traces list them."""
-    text, cause = str(error), error.__cause__
-    if cause is None or text.startswith(UNREADABLE):
-        return text
-    return f"{text}: {described(cause)}"
 
 
 class _Fitting:

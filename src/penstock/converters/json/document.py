@@ -18,6 +18,8 @@ from penstock.errors import DataError
 MISSING: Final = object()
 
 UNREADABLE: Final = "Converting byte[] to Kafka Connect data failed due to serialization error: "
+#: Without what the parser says and where: Spark's and Python's have other words for one mistake.
+NOT_JSON: Final = f"{UNREADABLE}not a JSON document"
 NOT_AN_ENVELOPE: Final = (
     'JsonConverter with schemas.enable requires "schema" and "payload" fields and may not contain'
     " additional fields. If you are trying to deserialize plain JSON data, set schemas.enable=false"
@@ -59,8 +61,8 @@ def text_of(raw: bytes) -> str:
     encoding = "utf-8" if marked else json.detect_encoding(raw)
     try:
         text = raw.decode(encoding)
-    except UnicodeDecodeError as error:
-        raise DataError(f"{UNREADABLE}{error}") from error
+    except UnicodeDecodeError:
+        raise DataError(NOT_JSON) from None
     return text.removeprefix("\ufeff")
 
 
@@ -72,8 +74,8 @@ def scan(text: str, start: int = 0) -> tuple[Any, int]:
     """
     try:
         return DECODER.raw_decode(text, start)
-    except (ValueError, ArithmeticError, RecursionError) as error:
-        raise DataError(f"{UNREADABLE}{error}") from error
+    except (ValueError, ArithmeticError, RecursionError):
+        raise DataError(NOT_JSON) from None
 
 
 def parse(raw: bytes) -> Any:

@@ -11,7 +11,7 @@ from penstock.columns.kernel import kernel_column
 from penstock.columns.types import spark_type
 from penstock.converters.common import decoded, encoded
 from penstock.converters.json.decode import PayloadKernel
-from penstock.converters.json.document import NOT_AN_ENVELOPE, UNREADABLE
+from penstock.converters.json.document import NOT_AN_ENVELOPE, NOT_JSON
 from penstock.converters.json.encode import JsonColumns
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from penstock.data.schema import Schema
 
 _BLANK: Final = r"^[ \t\n\r]*$"
-_NO_VARIANT: Final = f"{UNREADABLE}not a JSON document"
 
 
 def encode(
@@ -69,11 +68,11 @@ def decode_schemaless(raw: Column, *, tag: bytes | None) -> Column:
     whole = F.try_parse_json(text)
     if tag is None:
         unreadable = raw.isNotNull() & whole.isNull() & ~text.rlike(_BLANK)
-        return decoded(_not_null(whole), F.when(unreadable, F.lit(_NO_VARIANT)))
+        return decoded(_not_null(whole), F.when(unreadable, F.lit(NOT_JSON)))
     matches = F.startswith(raw, F.lit(tag))
     members = F.try_variant_get(whole, "$", "map<string,variant>")
     strange = F.size(members) != 2
-    error = F.when(matches & whole.isNull() & raw.isNotNull(), F.lit(_NO_VARIANT)).when(
+    error = F.when(matches & whole.isNull() & raw.isNotNull(), F.lit(NOT_JSON)).when(
         matches & strange, F.lit(NOT_AN_ENVELOPE)
     )
     payload = F.when(matches & error.isNull(), F.try_element_at(members, F.lit("payload")))
