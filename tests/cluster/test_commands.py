@@ -57,14 +57,14 @@ def test_nothing_outlives_the_demo(tmp_path: Path) -> None:
 
 
 def test_up_keeps_connectors_between_runs_and_leaves_nothing_behind(tmp_path: Path) -> None:
-    """Ctrl-C ends the first run, a kill the second."""
-    port, kafka_port = free_port(), free_port()
+    """Ctrl-C ends the first run, and Spark with it, as service managers do; a kill the second."""
+    port, kafka_port, log = free_port(), free_port(), tmp_path / "log"
     url = f"http://127.0.0.1:{port}/connectors"
     options = ["--port", str(port), "--kafka-port", str(kafka_port)]
     command = [*PENSTOCK, "up", "--data-dir", str(tmp_path / "data"), *options]
     config = {"connector.class": "FileStreamSource", "file": "/nowhere/at/all", "topic": "t"}
     for number, status in ((signal.SIGINT, 0), (signal.SIGKILL, -signal.SIGKILL)):
-        with Child("penstock up", command, log=tmp_path / "log") as child:
+        with Child("penstock up", command, log=log) as child:
             child.wait_until(lambda: answers(url), patient(), "the REST API answered")
             if number == signal.SIGINT:
                 body = {"name": "kept", "config": config}
@@ -76,17 +76,21 @@ def test_up_keeps_connectors_between_runs_and_leaves_nothing_behind(tmp_path: Pa
             family = descendants(child.pid)
             if number == signal.SIGINT:
                 _refuse_a_second_kafka(tmp_path / "data", child)
+                eventually(lambda: "Spark started" in log.read_text())
+                os.kill(_below(child.pid, "org.apache.spark")[0], signal.SIGTERM)
             child.signal(number)
             assert child.wait(patient())
             assert child.exit_code == status
             await_end(family)
+    for word in ("py4j", "Traceback"):
+        assert word not in log.read_text()
 
 
 def test_up_ends_with_its_kafka(tmp_path: Path) -> None:
     options = ["--port", str(free_port()), "--kafka-port", str(free_port())]
     command = [*PENSTOCK, "up", "--data-dir", str(tmp_path / "data"), *options]
     with Child("penstock up", command, log=tmp_path / "log") as child:
-        kafka = eventually(lambda: _kafkas_below(child.pid))[0]
+        kafka = eventually(lambda: _below(child.pid, "kafka.Kafka"))[0]
         child.wait_until(
             lambda: answers(f"http://127.0.0.1:{options[1]}/health"), patient(), "it was healthy"
         )
@@ -104,9 +108,10 @@ def _refuse_a_second_kafka(data: Path, holder: Child) -> None:
     assert f"is in use by process {holder.pid}; end that (kill {holder.pid})" in ended.stderr
 
 
-def _kafkas_below(pid: int) -> list[int]:
+def _below(pid: int, word: str) -> list[int]:
+    """The descendants of a process that have this word in their command lines."""
     commands = {each: Path(f"/proc/{each}/cmdline").read_text() for each in descendants(pid)}
-    return [each for each, command in commands.items() if "kafka.Kafka" in command]
+    return [each for each, command in commands.items() if word in command]
 
 
 def test_up_ends_with_the_reason_when_its_kafka_can_not_start(tmp_path: Path) -> None:

@@ -286,7 +286,15 @@ def _new_session(settings: Mapping[str, str]) -> SparkSession:
     conf = SparkConf(loadDefaults=True)
     for name, value in settings.items():
         conf.set(name, value)
-    return SparkSession.builder.config(conf=conf).getOrCreate()
+    session = SparkSession.builder.config(conf=conf).getOrCreate()
+    _silence_end(session)
+    return session
+
+
+def _silence_end(session: SparkSession) -> None:
+    """PySpark prints a trace when the JVM hangs up; that it is gone is told once, by us."""
+    server = session.sparkContext._accumulatorServer  # noqa: SLF001 - it reads from the JVM
+    server.handle_error = lambda *_: log.debug("The JVM hung up")  # type: ignore[method-assign]
 
 
 def _reason(error: Exception) -> str:
