@@ -455,9 +455,10 @@ UNCOMPARED = (
     ),
     (
         "A JDBC config is also compared with its database when it is validated, created or changed:"
-        " login, tables of `table.whitelist`, columns and types of the mode, the query, a sink's"
-        " tables unless it may make them. A source whose database is away is refused; a sink waits"
-        " for it.",
+        " login, tables of `table.whitelist`, columns and types of the mode, the query; of a sink "
+        "its tables unless it may make them, columns of `pk.fields`, the right to write. A source "
+        "whose database is away is refused; a sink waits for it. What is not known after eight "
+        "seconds is not waited for, and no error. A config that is stored is not looked at again.",
         "Kafka Connect's JDBC source does a part of this too; a connector that says RUNNING and"
         " fails a second later helps nobody. (tests/spark/connectors/jdbc/test_examination.py)",
     ),

@@ -121,8 +121,9 @@ def _found_in(
         if missing:
             told = f"table {name} has no column {', '.join(missing)}"
             yield "pk.fields", f"{told}; add it, or set auto.evolve=true to have it added"
-        if refusal := _refused_write(database, config, table, columns[0]):
-            yield "connection.user", refusal
+        for column in columns[:1]:
+            if refusal := _refused_write(database, config, table, column):
+                yield "connection.user", refusal
 
 
 def _missing_keys(config: SinkConfig, columns: Sequence[str]) -> list[str]:
