@@ -40,6 +40,10 @@ class ProcessLock:
         self._path = path
         self._file: IO[str] | None = None
 
+    def __reduce__(self) -> tuple[type[ProcessLock], tuple[Path]]:
+        """A copy of it in another process holds nothing."""
+        return ProcessLock, (self._path,)
+
     def acquire(self, what: str, remedy: str) -> None:
         """Hold it from now on.
 

@@ -121,9 +121,9 @@ def _found_in(
         if missing:
             told = f"table {name} has no column {', '.join(missing)}"
             yield "pk.fields", f"{told}; add it, or set auto.evolve=true to have it added"
-        for column in columns[:1]:
-            if refusal := _refused_write(database, config, table, column):
-                yield "connection.user", refusal
+        refusal = _refused_write(database, config, table, columns[0]) if columns else None
+        if refusal:
+            yield "connection.user", refusal
 
 
 def _missing_keys(config: SinkConfig, columns: Sequence[str]) -> list[str]:
