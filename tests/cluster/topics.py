@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,11 +42,21 @@ def create(
 
 
 def delete(kafka: str, topic: str) -> None:
-    """It is gone when this returns."""
+    """It is gone when this returns.
+
+    As Java's, a sink's consumer makes a topic that it asks for, also in the moment of its end.
+    """
     admin = AdminClient({"bootstrap.servers": kafka})
-    for future in admin.delete_topics([topic]).values():
-        future.result(patient())
-    eventually(lambda: partitions_of(kafka, topic) == 0)
+
+    def gone() -> bool:
+        if partitions_of(kafka, topic) == 0:
+            return True
+        for future in admin.delete_topics([topic]).values():
+            with suppress(confluent_kafka.KafkaException):
+                future.result(patient())
+        return False
+
+    eventually(gone)
 
 
 def partitions_of(kafka: str, topic: str) -> int:

@@ -57,6 +57,10 @@ class Consumer:
         self.events.revoked(partitions)
         self.assignment -= set(partitions)
 
+    def lose(self, *partitions: TopicPartition) -> None:
+        self.assignment -= set(partitions)
+        self.events.lost(partitions)
+
     def consume(self, most: int, seconds: float) -> list[RawRecord]:
         found = self.polls.pop(0) if self.polls else []
         if isinstance(found, Exception):
@@ -327,6 +331,20 @@ def test_a_failed_commit_is_repeated_without_the_write(sink: Sink) -> None:
     sink.work.step()
     assert sink.consumer.commits == [{A0: 6}]
     assert len(sink.batches.written) == 1
+
+
+def test_a_commit_that_fails_does_not_keep_the_task_from_joining_its_group_again(
+    sink: Sink,
+) -> None:
+    sink.consumer.polls = [[record(5)], lambda: sink.consumer.lose(A0), [record(5)]]
+    sink.consumer.refusals = [RetriableError("waiting for the coordinator")]
+    with pytest.raises(RetriableError):
+        sink.work.step()
+    sink.work.recover()
+    sink.consumer.assign(A0)
+    sink.work.step()
+    assert sink.consumer.commits == [{A0: 6}]
+    assert len(sink.batches.written) == 2
 
 
 def test_a_commit_during_a_rebalance_waits_for_the_next_poll(sink: Sink) -> None:
