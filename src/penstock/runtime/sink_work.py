@@ -320,8 +320,7 @@ class SinkWork:
     ) -> tuple[OffsetRange, ...]:
         assert self._batches is not None  # noqa: S101 - start() made them
         self._control.check()
-        with self._engine.guard():
-            return self._batches.write(records, ranges)
+        return self._batches.write(records, ranges)
 
     def _finish(self, ranges: tuple[OffsetRange, ...]) -> None:
         # Partitions that left meanwhile are someone else's: those records come again there.

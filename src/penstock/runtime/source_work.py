@@ -120,11 +120,10 @@ class SourceWork:
 
     def step(self) -> None:
         assert self._task is not None, "step() comes after start()"  # noqa: S101
-        with self._engine.guard():
-            batch = self._task.read()
-            if batch is not None:
-                self._control.check()
-                self._write(batch)
+        batch = self._task.read()
+        if batch is not None:
+            self._control.check()
+            self._write(batch)
         self._tell_figures()
         if batch is None:
             self._control.wait(self._task.poll_interval_seconds)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
 from typing import Any, cast
 
 import pytest
@@ -147,10 +146,6 @@ class Nothing(FrameSinkTask):
 class Engine:
     def __init__(self) -> None:
         self.cancelled: list[str] = []
-
-    @contextmanager
-    def guard(self) -> Iterator[None]:
-        yield
 
     def cancel(self, group: str) -> None:
         self.cancelled.append(group)
