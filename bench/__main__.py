@@ -11,6 +11,7 @@ from pathlib import Path
 from rich.console import Console
 
 from bench import (
+    batches,
     chain,
     handwritten,
     idle,
@@ -35,6 +36,7 @@ CASES: Mapping[str, Callable[[Lab], Result]] = {
     "chain-sink": chain.chain_sink,
     "chain-sink-schemaless": chain.chain_sink_schemaless,
     "latency": latency.latency,
+    "batches": batches.batches,
     "idle": idle.idle,
     "manager": manager.many_connectors,
     "overhead-source": handwritten.overhead_source,

@@ -54,7 +54,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         item.add_marker(pytest.mark.timeout(limit * (_PROOF_FACTOR if level == "proofs" else 1)))
         if group := _group(item):
             item.add_marker(pytest.mark.xdist_group(group))
-    together = config.getoption("dist", "no") != "no"
+    together = hasattr(config, "workerinput")
     items.sort(key=_length if together else lambda item: LEVELS.index(level_of(item.nodeid)))
     # What wants a server as it is after its start comes before those who use it.
     items.sort(key=lambda item: item.get_closest_marker("fresh") is None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,10 +13,12 @@ from confluent_kafka.cimpl import NewTopic
 
 from penstock.testing.waiting import eventually, patient, soon
 
-_JUST_CREATED = {
+#: A topic that was just made has no leader yet, and one whose broker hung has none for a moment.
+_WITHOUT_LEADER = {
     confluent_kafka.KafkaError.NOT_LEADER_FOR_PARTITION,
     confluent_kafka.KafkaError.LEADER_NOT_AVAILABLE,
     confluent_kafka.KafkaError.UNKNOWN_TOPIC_OR_PART,
+    confluent_kafka.KafkaError._UNKNOWN_PARTITION,
 }
 
 Headers = list[tuple[str, bytes | None]]
@@ -41,11 +44,21 @@ def create(
 
 
 def delete(kafka: str, topic: str) -> None:
-    """It is gone when this returns."""
+    """It is gone when this returns.
+
+    As Java's, a sink's consumer makes a topic that it asks for, also in the moment of its end.
+    """
     admin = AdminClient({"bootstrap.servers": kafka})
-    for future in admin.delete_topics([topic]).values():
-        future.result(patient())
-    eventually(lambda: partitions_of(kafka, topic) == 0)
+
+    def gone() -> bool:
+        if partitions_of(kafka, topic) == 0:
+            return True
+        for future in admin.delete_topics([topic]).values():
+            with suppress(confluent_kafka.KafkaException):
+                future.result(patient())
+        return False
+
+    eventually(gone)
 
 
 def partitions_of(kafka: str, topic: str) -> int:
@@ -58,8 +71,7 @@ def end(kafka: str, topic: str) -> int:
     """How many records partition 0 has ever got."""
     consumer = confluent_kafka.Consumer({"bootstrap.servers": kafka, "group.id": "tests-look"})
     try:
-        place = confluent_kafka.TopicPartition(topic, 0)
-        return int(consumer.get_watermark_offsets(place, timeout=patient())[1])
+        return _ends(consumer, confluent_kafka.TopicPartition(topic, 0))[1]
     finally:
         consumer.close()
 
@@ -119,15 +131,7 @@ def _read(consumer: Any, topic: str) -> list[Record]:
     if found.error is not None:
         return []
     parts = [confluent_kafka.TopicPartition(topic, number, 0) for number in found.partitions]
-    try:
-        ends = {
-            part.partition: consumer.get_watermark_offsets(part, timeout=patient())
-            for part in parts
-        }
-    except confluent_kafka.KafkaException as error:
-        if error.args[0].code() in _JUST_CREATED:
-            return []
-        raise
+    ends = {part.partition: _ends(consumer, part) for part in parts}
     left = {number for number, (low, high) in ends.items() if high > low}
     consumer.assign([part for part in parts if part.partition in left])
     read: list[Record] = []
@@ -150,6 +154,20 @@ def _read(consumer: Any, topic: str) -> list[Record]:
             if message.offset() + 1 >= ends[message.partition()][1]:
                 left.discard(message.partition())
     return sorted(read, key=lambda record: (record.partition, record.offset))
+
+
+def _ends(consumer: Any, part: Any) -> tuple[int, int]:
+    """The first offset of a partition, and the one after its last."""
+    end = soon()
+    while True:
+        try:
+            low, high = consumer.get_watermark_offsets(part, timeout=patient())
+        except confluent_kafka.KafkaException as error:
+            if error.args[0].code() not in _WITHOUT_LEADER:
+                raise
+            end.check(f"waiting for a leader of {part.topic}-{part.partition}")
+        else:
+            return int(low), int(high)
 
 
 def values(kafka: str, topic: str) -> list[bytes | None]:

@@ -30,6 +30,12 @@ class Helper:
     def server(self, name: str) -> Server:
         return ask(self._input["servers"], name)
 
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Without groups every process would start servers of its own, and none would say so."""
+        grouped = [each for each in session.items if each.get_closest_marker("xdist_group")]
+        if session.config.option.loadgroup and any("@" not in each.nodeid for each in grouped):
+            raise pytest.UsageError("xdist lost the groups of tests: does it know this pytest?")
+
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         self._costs.enter(level_of(nodeid))
 

@@ -236,6 +236,10 @@ class SinkWork:
     def recover(self) -> None:
         """Go back to where the failed batch began; the session may be another one by now."""
         consumer = self._live_consumer()
+        if self._uncommitted:
+            # A commit fails until the group has taken us in again; the library tells that we are
+            # out, and joins, only while somebody polls.
+            self._poll_without_reading(consumer, POLL_SECONDS)
         if self._job is not None:
             # A poll failed, not the batch: it need not be written again.
             self._stay_in_group(consumer)
@@ -324,8 +328,7 @@ class SinkWork:
     ) -> tuple[OffsetRange, ...]:
         assert self._batches is not None  # noqa: S101 - start() made them
         self._control.check()
-        with self._engine.guard():
-            return self._batches.write(records, ranges)
+        return self._batches.write(records, ranges)
 
     def _finish(self, ranges: tuple[OffsetRange, ...]) -> None:
         # Partitions that left meanwhile are someone else's: those records come again there.

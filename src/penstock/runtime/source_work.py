@@ -123,11 +123,10 @@ class SourceWork:
     def step(self) -> None:
         assert self._task is not None, "step() comes after start()"  # noqa: S101
         self._first_step.begin()
-        with self._engine.guard():
-            batch = self._task.read()
-            if batch is not None:
-                self._control.check()
-                self._write(batch)
+        batch = self._task.read()
+        if batch is not None:
+            self._control.check()
+            self._write(batch)
         self._first_step.end()
         self._tell_figures()
         if batch is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Final, Protocol
 
 from penstock.clock import Clock, Deadline
@@ -100,7 +101,11 @@ class TaskWork(Protocol):
 
 
 class TaskHost:
-    """Runs one task on its own thread and reports its states."""
+    """Runs one task on its own thread and reports its states.
+
+    Args:
+        guard: turns whatever fails because Spark's JVM died into SessionLostError.
+    """
 
     def __init__(
         self,
@@ -110,12 +115,14 @@ class TaskHost:
         events: WorkerEvents,
         *,
         shutdown_seconds: float,
+        guard: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         self.task = task
         self._work = work
         self._control = control
         self._events = events
         self._shutdown_seconds = shutdown_seconds
+        self._guard = guard
         self._muted = False
         self._state = State.UNASSIGNED
         self._waits_for: str | None = None
@@ -191,7 +198,8 @@ class TaskHost:
 
     def _attempt(self, call: Callable[[], None]) -> None:
         try:
-            call()
+            with self._guard():
+                call()
             self._back_off = FIRST_BACK_OFF_SECONDS
         except PASSING as error:
             self._wait_after(error)
@@ -201,7 +209,8 @@ class TaskHost:
         """Call until it works; False if the task is to stop before that."""
         while not self._control.stopping:
             try:
-                call()
+                with self._guard():
+                    call()
             except PASSING as error:
                 self._wait_after(error)
             else:

@@ -71,7 +71,14 @@ class TaskFactory:
         else:
             sink = cast("type[SinkConnector]", connector)
             work = self._sink(task, sink, config, task_config, control, events)
-        return TaskHost(task, work, control, events, shutdown_seconds=self.shutdown_seconds)
+        return TaskHost(
+            task,
+            work,
+            control,
+            events,
+            shutdown_seconds=self.shutdown_seconds,
+            guard=self.engine.guard,
+        )
 
     def _source(
         self,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
 from typing import Any, cast
 
 import pytest
@@ -56,6 +55,10 @@ class Consumer:
     def revoke(self, *partitions: TopicPartition) -> None:
         self.events.revoked(partitions)
         self.assignment -= set(partitions)
+
+    def lose(self, *partitions: TopicPartition) -> None:
+        self.assignment -= set(partitions)
+        self.events.lost(partitions)
 
     def consume(self, most: int, seconds: float) -> list[RawRecord]:
         found = self.polls.pop(0) if self.polls else []
@@ -143,10 +146,6 @@ class Nothing(FrameSinkTask):
 class Engine:
     def __init__(self) -> None:
         self.cancelled: list[str] = []
-
-    @contextmanager
-    def guard(self) -> Iterator[None]:
-        yield
 
     def cancel(self, group: str) -> None:
         self.cancelled.append(group)
@@ -327,6 +326,20 @@ def test_a_failed_commit_is_repeated_without_the_write(sink: Sink) -> None:
     sink.work.step()
     assert sink.consumer.commits == [{A0: 6}]
     assert len(sink.batches.written) == 1
+
+
+def test_a_commit_that_fails_does_not_keep_the_task_from_joining_its_group_again(
+    sink: Sink,
+) -> None:
+    sink.consumer.polls = [[record(5)], lambda: sink.consumer.lose(A0), [record(5)]]
+    sink.consumer.refusals = [RetriableError("waiting for the coordinator")]
+    with pytest.raises(RetriableError):
+        sink.work.step()
+    sink.work.recover()
+    sink.consumer.assign(A0)
+    sink.work.step()
+    assert sink.consumer.commits == [{A0: 6}]
+    assert len(sink.batches.written) == 2
 
 
 def test_a_commit_during_a_rebalance_waits_for_the_next_poll(sink: Sink) -> None:

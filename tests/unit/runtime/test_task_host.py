@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 
 import pytest
@@ -74,7 +75,19 @@ class Task:
         self.control = TaskControl(target, SystemClock())
         self.work = Work(self.control)
         self.notes = Notes()
-        self.host = TaskHost(TASK, self.work, self.control, self.notes, shutdown_seconds=1)
+        self.guarded: list[Exception] = []
+        self.host = TaskHost(
+            TASK, self.work, self.control, self.notes, shutdown_seconds=1, guard=self.guard
+        )
+
+    @contextmanager
+    def guard(self) -> Iterator[None]:
+        """Spark's JVM has died if something fails with what it says then."""
+        try:
+            yield
+        except ConnectionResetError as error:
+            self.guarded.append(error)
+            raise SessionLostError("Spark went away") from error
 
     @property
     def states(self) -> list[State]:
@@ -90,6 +103,16 @@ def task(monkeypatch: pytest.MonkeyPatch) -> Iterator[Task]:
     made = Task()
     yield made
     made.stop()
+
+
+@pytest.mark.parametrize("step", ["start", "step", "recover"])
+def test_whatever_fails_because_spark_went_away_is_tried_again(task: Task, step: str) -> None:
+    task.work.failures["step"] = [RetriableError("so that it recovers")]
+    task.work.failures[step] = [ConnectionResetError("by peer"), *task.work.failures[step]]
+    task.host.start()
+    await_that(lambda: task.work.count("step") >= 3)
+    assert task.states == [State.RUNNING]
+    assert len(task.guarded) == 1
 
 
 def test_a_task_runs_until_it_is_stopped(task: Task) -> None:
