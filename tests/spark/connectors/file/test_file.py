@@ -27,6 +27,7 @@ class Context:
     """What the runtime would offer."""
 
     stopping = False
+    stores_parts = True
 
     def __init__(self, spark: SparkSession, offsets: Mapping[str, int] | None = None) -> None:
         self.spark = spark
