@@ -14,7 +14,7 @@ from penstock.logs import Scope, logged_as
 log = logging.getLogger(__name__)
 
 #: A look costs some milliseconds; what is written between two of them may come again.
-LOOK_SECONDS: Final = 0.5
+LOOK_SECONDS: Final = 1.0
 
 
 class PartOffsets:

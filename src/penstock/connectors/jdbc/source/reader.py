@@ -62,8 +62,12 @@ class Limits:
 
     @property
     def chunk_parts(self) -> int:
-        """In how many parts a chunk is read, so that the readers together have `stored_rows`."""
-        rows = max(self.stored_rows // self.readers, self.part_rows)
+        """In how many parts a chunk is read.
+
+        An offset is stored after each, so none is longer than `stored_rows`; and all that are
+        read at a time have at most twice as many rows.
+        """
+        rows = max(2 * self.stored_rows // max(2, self.readers), self.part_rows)
         return min(max(self.readers, self.chunk_rows // rows), MOST_PARTS)
 
     def parts(self, rows: float) -> int:
