@@ -35,7 +35,7 @@ class FileStreamSourceConfig(Config):
         valid=at_least(1),
         importance=Importance.LOW,
         doc="The most bytes of a file that are read in one go, but for a line that is longer. An"
-        " offset is stored after that many, or about 200,000 lines if these are fewer; a worker"
+        " offset is stored after that many, or about 100,000 lines if these are fewer; a worker"
         " that is killed reads again what came after the last offset. (Only in Penstock.)",
     )
 

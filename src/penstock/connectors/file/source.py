@@ -32,9 +32,8 @@ log = logging.getLogger(__name__)
 # 200 ms; the first carries its data through the driver's heap, so it is for little data only.
 _TIME: Final = "timestamp"
 INLINE_BYTES: Final = 1 << 20
-#: An offset is stored after about so many lines. With half as many, a tenth of the CPU went into
-#: the starts of batches.
-STORED_LINES: Final = 200_000
+#: An offset is stored after about so many lines.
+STORED_LINES: Final = 100_000
 
 
 class FileStreamSourceTask(FrameSourceTask):
