@@ -233,7 +233,7 @@ def test_a_refusal_does_not_show_what_a_provider_keeps(config: dict[str, str]) -
 
 #: Own keys in order, then the framework's for connectors; as Kafka Connect 4.1.1 lists them.
 DEFINITIONS = {
-    "FileStreamSource": ["file", "topic", "batch.size", "name", "connector.class"],
+    "FileStreamSource": ["file", "topic", "batch.size", "chunk.bytes", "name", "connector.class"],
     "FileStreamSinkConnector": ["file", "name", "connector.class"],
     "JsonConverter": [
         "converter.type",
