@@ -258,6 +258,21 @@ def _newer_keys(case: Case, theirs: Answer, ours: Answer) -> Pair:
     return theirs, replace(ours, body=known)
 
 
+def _chunk_bytes(case: Case, theirs: Answer, ours: Answer) -> Pair:
+    if not case.path.startswith("/connector-plugins/"):
+        return theirs, ours
+    if isinstance(ours.body, list):
+        return theirs, replace(ours, body=[key for key in ours.body if not _is_chunk_bytes(key)])
+    if not isinstance(ours.body, dict) or "configs" not in ours.body:
+        return theirs, ours
+    known = [entry for entry in ours.body["configs"] if not _is_chunk_bytes(entry["value"])]
+    return theirs, replace(ours, body={**ours.body, "configs": known})
+
+
+def _is_chunk_bytes(key: Json) -> bool:
+    return isinstance(key, dict) and key.get("name") == "chunk.bytes"
+
+
 def _logger_methods(case: Case, theirs: Answer, ours: Answer) -> Pair:
     if (case.method, case.path) != ("OPTIONS", "/admin/loggers/x"):
         return theirs, ours
@@ -344,6 +359,11 @@ DIFFERENCES = (
         "The first is Kafka 4.2's, the second a key of ExtractField that Kafka is giving to the "
         "others one by one.",
         _newer_keys,
+    ),
+    Difference(
+        "FileStreamSource has one key more, `chunk.bytes`.",
+        "It says how much is read in one go.",
+        _chunk_bytes,
     ),
     Difference(
         "A semicolon in a connector's name is escaped in `Location`.",

@@ -6,7 +6,7 @@ import os
 import signal
 import struct
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -19,6 +19,8 @@ from tests.cluster import topics
 from tests.shared.servers import worker_properties
 from tests.shared.sizes import Size
 
+#: So many lines are read in one go, where a test says so.
+CHUNK_LINES = 25_000
 STRING = "org.apache.kafka.connect.storage.StringConverter"
 
 
@@ -50,12 +52,13 @@ class Transfer:
         self.inbound, self.outbound = folder / "in.txt", folder / "out.txt"
         self.written = 0
 
-    def start(self, **producer: str) -> None:
+    def start(self, keys: Mapping[str, str] | None = None, **producer: str) -> None:
         common = {"value.converter": STRING, "key.converter": STRING}
         # A record's time is the moment in which the broker got it.
         topics.create(self.kafka, self.topic, settings={"message.timestamp.type": "LogAppendTime"})
         source = {"connector.class": "FileStreamSource", "file": str(self.inbound)}
         source |= {f"producer.override.{key}": value for key, value in producer.items()}
+        source |= keys or {}
         sink = {"connector.class": "FileStreamSink", "file": str(self.outbound)}
         self.worker.rest.create_running(self.source, {**common, **source, "topic": self.topic})
         self.worker.rest.create_running(self.sink, {**common, **sink, "topics": self.topic})
@@ -63,8 +66,12 @@ class Transfer:
     def append(self, count: int) -> None:
         numbers = range(self.written, self.written + count)
         with self.inbound.open("a") as stream:
-            stream.writelines(f"{number:09d} {'ü' * 40}\n" for number in numbers)
+            stream.writelines(map(self.line, numbers))
         self.written += count
+
+    @staticmethod
+    def line(number: int) -> str:
+        return f"{number:09d} {'ü' * 40}\n"
 
     @property
     def expected(self) -> list[str]:
@@ -74,10 +81,10 @@ class Transfer:
     def in_topic(self) -> int:
         return topics.end(self.kafka, self.topic)
 
-    def await_middle(self) -> None:
-        """Wait until a part of the big batch is in the topic."""
+    def await_middle(self, more: int = 1000) -> None:
+        """Wait until that part of the big batch is in the topic."""
         begun = self.in_topic
-        eventually(lambda: self.in_topic > begun + 1000)
+        eventually(lambda: self.in_topic > begun + more)
 
     def await_arrival(self, seconds: float = 180) -> None:
         """Wait until the last line has arrived in topic and file; no task fails meanwhile."""
@@ -154,12 +161,13 @@ def test_the_worker_is_killed(
     transfer.append(10)
     # Small requests, so that the batch lasts for seconds.
     transfer.start(
-        **{"batch.size": "3000", "linger.ms": "0", "max.in.flight.requests.per.connection": "1"}
+        {"chunk.bytes": str(CHUNK_LINES * len(transfer.line(0).encode()))},
+        **{"batch.size": "3000", "linger.ms": "0", "max.in.flight.requests.per.connection": "1"},
     )
     transfer.await_arrival()
     rest.await_offsets(transfer.source, bool)
     transfer.append(size.lines)
-    transfer.await_middle()
+    transfer.await_middle(size.lines // 2)
     family = descendants(crashing.child.pid)
     crashing.kill()
     killed = time.time()
@@ -172,6 +180,7 @@ def test_the_worker_is_killed(
     rest.await_states(stopped, ["STOPPED"])
     transfer.await_arrival()
     transfer.check(most_twice=size.lines)
+    assert transfer.in_topic <= len(transfer.expected) + CHUNK_LINES
     assert transfer.last_before_repeats() < killed + patient(0.2)
     end = transfer.inbound.stat().st_size
     rest.await_offsets(transfer.source, lambda found: found[0]["offset"] == {"position": end})

@@ -43,8 +43,8 @@ PROVED: Final = {
     "test_a_database_that_dies_in_the_middle_of_a_load": (
         "the database dies in a load of {load_rows:,} rows: all arrive"
     ),
-    "test_a_worker_that_is_killed_goes_on_behind_its_last_chunk": (
-        "killed in a load of {chunks[1]:,} rows: the first {chunks[0]:,} are not read again"
+    "test_a_worker_that_is_killed_goes_on_within_a_chunk": (
+        "killed in a load of {chunk_rows:,} rows: at most 200,000 come again"
     ),
     "test_one_bad_record_for_each_step_among_many": (
         "a bad record for each step among {records:,}: they alone are dead letters"

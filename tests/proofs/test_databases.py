@@ -8,5 +8,5 @@ from tests.cluster.test_jdbc_sink import (  # noqa: F401
 from tests.cluster.test_jdbc_source import (  # noqa: F401
     fragile,
     test_a_database_that_dies_in_the_middle_of_a_load,
-    test_a_worker_that_is_killed_goes_on_behind_its_last_chunk,
+    test_a_worker_that_is_killed_goes_on_within_a_chunk,
 )

@@ -22,7 +22,7 @@ class Size:
         database_away_seconds: how long there is no database.
         outage_rows: rows that are under way meanwhile.
         load_rows: rows of a first load that a dying database interrupts.
-        chunks: the rows of one chunk of a first load, and all its rows.
+        chunk_rows: rows of a first load during which the worker dies.
         records: of a batch with bad ones among them.
         backlog: waiting records; from 20,000 on Spark's own reader takes them.
         idle_seconds: how long connectors without work are watched.
@@ -38,7 +38,7 @@ class Size:
     database_away_seconds: float
     outage_rows: int
     load_rows: int
-    chunks: tuple[int, int]
+    chunk_rows: int
     records: int
     backlog: int
     idle_seconds: float
@@ -55,7 +55,7 @@ THIN = Size(
     database_away_seconds=4,
     outage_rows=40_000,
     load_rows=100_000,
-    chunks=(20_000, 50_000),
+    chunk_rows=400_000,
     records=25_000,
     backlog=25_000,
     idle_seconds=5,
@@ -71,7 +71,7 @@ FULL = Size(
     database_away_seconds=30,
     outage_rows=400_000,
     load_rows=300_000,
-    chunks=(1_000_000, 1_200_000),
+    chunk_rows=1_200_000,
     records=100_000,
     backlog=60_000,
     idle_seconds=10,

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from penstock.api.connector import PartitionKey
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from penstock.api.connector import PartitionKey
     from penstock.data.schema import Schema
+
+Offsets: TypeAlias = Mapping[PartitionKey, Mapping[str, Any] | None]
+"""What is to be stored for each source partition."""
 
 
 class SourceContext(Protocol):
@@ -29,6 +33,14 @@ class SourceContext(Protocol):
     @property
     def stopping(self) -> bool:
         """True once the task is asked to stop; long waits must look at it."""
+        ...
+
+    @property
+    def stores_parts(self) -> bool:
+        """Whether `part_offsets` of a batch are stored while it is written.
+
+        If not, a long batch that is interrupted comes again from its beginning: make it shorter.
+        """
         ...
 
     def show(self, name: str, figure: int) -> None:
@@ -49,15 +61,19 @@ class SourceBatch:
         more: True if reading on at once would find more, so that nobody waits in between.
         kept: True if the task gives this very frame again, with other rows each time. It is then
             planned once, which is most of the work of a small batch.
+        part_offsets: for a long batch in several Spark partitions: the offsets that are true once
+            the first of them is written, the first two, and so on to all but the last. Spark
+            begins with the first; some are written at the same time.
     """
 
     frame: DataFrame
     topic: str | None
     value_schema: Schema | None
     key_schema: Schema | None = None
-    offsets: Mapping[PartitionKey, Mapping[str, Any] | None] = field(default_factory=dict)
+    offsets: Offsets = field(default_factory=dict)
     more: bool = False
     kept: bool = False
+    part_offsets: Sequence[Offsets] = ()
 
 
 class SourceTask(ABC):

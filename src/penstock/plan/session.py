@@ -19,6 +19,7 @@ from penstock.plan import gateway
 from penstock.plan.cluster import Cluster
 from penstock.plan.gateway import Jvm
 from penstock.plan.launch import DirectLaunch, with_our_jars
+from penstock.plan.running_job import RunningJob
 from penstock.pyspark_import import import_pyspark
 from penstock.settings.spark import DEFAULTS, EXECUTORS_PYTHON, room_in_small_heap
 
@@ -128,6 +129,10 @@ class SparkEngine:
         context.setJobGroup(group, group, interruptOnCancel=True)
         context.setLocalProperty("spark.scheduler.pool", pool)
         return session
+
+    def next_job(self, group: str) -> RunningJob:
+        """What tells how far the calling thread's next job is; the group is that of its jobs."""
+        return RunningJob(self.session(), group)
 
     @contextmanager
     def guard(self) -> Iterator[None]:

@@ -252,6 +252,7 @@ class _Context:
     def __init__(self, spark: SparkSession) -> None:
         self.spark = spark
         self.stopping = False
+        self.stores_parts = False
 
     def offset(self, partition: Mapping[str, Any]) -> None:
         del partition

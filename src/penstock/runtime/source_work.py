@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from penstock.api.source import FrameSourceTask, SourceBatch
+from penstock.api.source import FrameSourceTask, Offsets, SourceBatch
 from penstock.clock import Deadline
 from penstock.data.record import TaskId
+from penstock.logs import Scope
 from penstock.runtime.conversion_retry import ConversionRetry
+from penstock.runtime.part_offsets import PartOffsets
 from penstock.runtime.progress import FirstStep
 from penstock.runtime.task_host import TaskControl
 from penstock.runtime.tolerance import ErrorSettings, FaultReports
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 STORE_SECONDS = 120.0
+#: Within a batch: if it takes longer, the next attempt has more to store.
+STORE_PART_SECONDS = 10.0
 #: A figure that changes with every batch is not worth a status record each time.
 SHOW_SECONDS = 10.0
 #: Frames whose plans are kept; a task with more tables plans some of them again.
@@ -83,6 +87,7 @@ class SourceWork:
         self._task: FrameSourceTask | None = None
         self._pipeline: SourcePipeline | None = None
         self._seen_topics: set[str] = set()
+        self._branches = False
         self._written: SourceBatch | None = None
         self._kept: dict[tuple[DataFrame, frozenset[str]], list[Callable[[], int]]] = {}
         self._first_step = FirstStep(task, events)
@@ -102,6 +107,13 @@ class SourceWork:
     @property
     def stopping(self) -> bool:
         return self._control.stopping
+
+    @property
+    def stores_parts(self) -> bool:
+        # What was tolerated is reported after the batch, and the branches of a chain are written
+        # one after another: until then a part is not done with.
+        reported_later = self._errors.tolerant and self._reports.wanted
+        return not reported_later and not self._branches
 
     def offset(self, partition: Mapping[str, Any]) -> Mapping[str, Any] | None:
         return self._offsets.get(self._id.connector, partition)
@@ -177,11 +189,25 @@ class SourceWork:
         try:
             topics = pipeline.topics(batch)
             self._prepare_topics(topics)
-            written = sum(write() for write in self._writes(pipeline, batch, topics))
+            written = self._run(batch, self._writes(pipeline, batch, topics))
         except Exception as error:
             found = translated(error)
             raise (self._task.explained(error) if found is error else found) from error
         self._progress.moved(written)
+
+    def _run(self, batch: SourceBatch, writes: Sequence[Callable[[], int]]) -> int:
+        self._branches = self._branches or len(writes) > 1
+        if not batch.part_offsets or not self.stores_parts:
+            return sum(write() for write in writes)
+        job = self._engine.next_job(self._group)
+        parts = batch.part_offsets
+        with PartOffsets(
+            parts,
+            finished=lambda: job.finished_parts(len(parts) + 1),
+            put=lambda offsets: self._put(offsets, Deadline.after(STORE_PART_SECONDS)),
+            scope=Scope.of(self._id),
+        ):
+            return sum(write() for write in writes)
 
     def _writes(
         self, pipeline: SourcePipeline, batch: SourceBatch, topics: frozenset[str]
@@ -245,10 +271,13 @@ class SourceWork:
         Only this is repeated then, not the write: the records are in Kafka already.
         """
         batch = self._written
+        if batch is not None:
+            self._put(batch.offsets, deadline or Deadline.after(STORE_SECONDS))
+        self._written = None
+
+    def _put(self, offsets: Offsets, deadline: Deadline) -> None:
         # Of a task that was given up the records may be written twice, but its offsets are not
         # stored: they may have been changed meanwhile.
-        if batch is not None and batch.offsets and not self._control.given_up:
-            entries = [(dict(partition), offset) for partition, offset in batch.offsets.items()]
-            deadline = deadline or Deadline.after(STORE_SECONDS)
+        if offsets and not self._control.given_up:
+            entries = [(dict(partition), offset) for partition, offset in offsets.items()]
             self._offsets.put(self._id.connector, entries, deadline)
-        self._written = None

@@ -17,7 +17,7 @@ from penstock.runtime.progress import TaskProgress
 from penstock.runtime.source_work import SourceWork
 from penstock.runtime.task_host import TaskControl
 from penstock.runtime.tolerance import ErrorSettings, FaultReports
-from penstock.testing.waiting import soon
+from penstock.testing.waiting import eventually, soon
 from penstock.worker_port import TargetState
 from tests.unit.runtime.events import Notes
 
@@ -106,17 +106,39 @@ class Topics:
         self.ensured.append(topics)
 
 
+class Job:
+    """A job of which the first part is finished at once, and no other until its end."""
+
+    def __init__(self) -> None:
+        self.looks = 0
+
+    def finished_parts(self, parts: int) -> int:
+        assert parts == 3
+        self.looks += 1
+        return 1
+
+
+class Engine:
+    def __init__(self) -> None:
+        self.jobs: list[Job] = []
+
+    def next_job(self, group: str) -> Job:
+        assert group == "penstock-lines-0"
+        self.jobs.append(Job())
+        return self.jobs[-1]
+
+
 class Source:
-    def __init__(self, kind: type[Counting] = Counting) -> None:
+    def __init__(self, kind: type[Counting] = Counting, **keys: str) -> None:
         self.kind = kind
         self.store = cast("Any", Store())
         self.pipeline = cast("Any", Pipeline())
-        self.engine = cast("Any", None)
+        self.engine = cast("Any", Engine())
         self.topics = Topics()
         self.notes = Notes()
         self.tasks: list[Counting] = []
-        keys = {"name": "x", "connector.class": "FileStreamSource"}
-        errors = ErrorSettings.parse(keys)
+        given = {name.replace("_", "."): value for name, value in keys.items()}
+        errors = ErrorSettings.parse({"name": "x", "connector.class": "FileStreamSource", **given})
         self.control = TaskControl(TargetState.STARTED, SystemClock())
         self.work = SourceWork(
             TaskId("lines", 0),
@@ -267,3 +289,84 @@ def test_offsets_left_to_store_stay_so_once_the_task_is_given_up() -> None:
     source.control.give_up()
     source.work.close(soon())
     assert source.store.offsets == {}
+
+
+class InParts(Counting):
+    """Each batch in three parts: of the first ten records, ten more, and the rest."""
+
+    def read(self) -> SourceBatch | None:
+        batch = super().read()
+        if batch is None:
+            return None
+        key = PartitionKey.of(FILE)
+        parts = [{key: {"position": self.at - 1 + share}} for share in (0.25, 0.5)]
+        return dataclasses.replace(batch, part_offsets=parts)
+
+
+class Writes:
+    """Takes the place of the writes to Kafka: each waits for some looks at the job's parts."""
+
+    def __init__(self, source: Source, branches: int = 1, looks: int = 3) -> None:
+        self._source = source
+        self._looks = looks
+        self.stored: list[Any] = []
+        self.failures: list[Exception] = []
+        source.pipeline.encoded = lambda batch, topics: [batch] * branches
+        source.work._planned = lambda frame: self._write  # type: ignore[method-assign]
+
+    def _write(self) -> int:
+        jobs = self._source.engine.jobs
+        if jobs:
+            eventually(lambda: jobs[-1].looks >= self._looks)
+        self.stored.append(self._source.store.get("", FILE))
+        if self.failures:
+            raise self.failures.pop(0)
+        return 1
+
+
+def test_offsets_of_written_parts_are_stored_while_the_rest_is_written() -> None:
+    source = Source(InParts)
+    writes = Writes(source)
+    source.work.step()
+    assert writes.stored == [{"position": 0.25}]
+    assert source.store.get("", FILE) == {"position": 1}
+
+
+def test_a_batch_that_fails_midway_goes_on_behind_its_written_parts() -> None:
+    source = Source(InParts)
+    writes = Writes(source)
+    writes.failures = [RuntimeError("my.Driver: away")]
+    with pytest.raises(RetriableError, match="the source is away"):
+        source.work.step()
+    source.work.recover()
+    assert source.tasks[-1].at == 0.25
+
+
+def test_parts_of_a_task_that_was_given_up_are_not_stored() -> None:
+    source = Source(InParts)
+    writes = Writes(source)
+    batch = source.tasks[0].read()
+    source.control.give_up()
+    assert batch is not None
+    source.work._write(batch)
+    assert writes.stored == [None]
+    assert source.store.offsets == {}
+
+
+def test_parts_are_not_done_with_before_their_faults_are_reported() -> None:
+    source = Source(InParts, errors_tolerance="all", errors_log_enable="true")
+    writes = Writes(source)
+    assert not source.work.stores_parts
+    source.work.step()
+    assert writes.stored == [None]
+    assert source.engine.jobs == []
+    assert Source(InParts, errors_tolerance="all").work.stores_parts
+
+
+def test_parts_are_not_done_with_before_all_branches_are_written() -> None:
+    source = Source(InParts)
+    writes = Writes(source, branches=2)
+    assert source.work.stores_parts
+    source.work.step()
+    assert writes.stored == [None, None]
+    assert not source.work.stores_parts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.config import Config, Importance, Type, key, non_empty
+from penstock.config import Config, Importance, Type, at_least, key, non_empty
 
 
 class FileStreamSourceConfig(Config):
@@ -27,6 +27,16 @@ class FileStreamSourceConfig(Config):
         importance=Importance.LOW,
         doc="The most lines that travel together in one Arrow batch. It bounds neither how much"
         " is read at a time nor how long a line waits: new lines are sent on as they appear.",
+    )
+    chunk_bytes: int = key(
+        Type.LONG,
+        name="chunk.bytes",
+        default=128 << 20,
+        valid=at_least(1),
+        importance=Importance.LOW,
+        doc="The most bytes of a file that are read in one go, but for a line that is longer. An"
+        " offset is stored after that many, or about 100,000 lines if these are fewer; a worker"
+        " that is killed reads again what came after the last offset. (Only in Penstock.)",
     )
 
 

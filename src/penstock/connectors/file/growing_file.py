@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
 from penstock.connectors.file.lines import first_line_end, last_line_end, size_of
 
 log = logging.getLogger(__name__)
+
+_SAMPLE_BYTES: Final = 64 << 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,15 @@ class GrowingFile:
         if size < self._searched:
             self._searched = self._position
         return size if size > self._searched else None
+
+    def length_of(self, lines: int) -> int:
+        """About how many bytes the next so many lines have, judged by the first of them."""
+        with contextlib.suppress(FileNotFoundError), Path(self._path).open("rb") as stream:
+            stream.seek(self._position)
+            sample = stream.read(_SAMPLE_BYTES)
+            ends = max(sample.count(b"\n"), sample.count(b"\r"), 1)
+            return lines * max(1, len(sample) // ends)
+        return lines
 
     def take(self, size: int, limit: int) -> LineRange | None:
         """The next whole lines, at most `limit` bytes of them or one that is longer.

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import logging
+import os
+import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from penstock.api.connector import ConnectorContext, PartitionKey, SourceConnector
@@ -26,8 +30,10 @@ log = logging.getLogger(__name__)
 
 # A frame made of data on the driver starts in 50 ms, one that reads a range in Python workers in
 # 200 ms; the first carries its data through the driver's heap, so it is for little data only.
+_TIME: Final = "timestamp"
 INLINE_BYTES: Final = 1 << 20
-CHUNK_BYTES: Final = 128 << 20
+#: An offset is stored after about so many lines.
+STORED_LINES: Final = 100_000
 
 
 class FileStreamSourceTask(FrameSourceTask):
@@ -37,12 +43,13 @@ class FileStreamSourceTask(FrameSourceTask):
     poll_interval_seconds = 0.5
 
     def __init__(
-        self, *, inline_bytes: int = INLINE_BYTES, chunk_bytes: int = CHUNK_BYTES, stdin: int = 0
+        self, *, inline_bytes: int = INLINE_BYTES, lines: int = STORED_LINES, stdin: int = 0
     ) -> None:
         self._inline_bytes = inline_bytes
-        self._chunk_bytes = chunk_bytes
+        self._stored_lines = lines
         self._stdin = stdin
         self._lines: GrowingFile | StandardInput | None = None
+        self._ranges: RangeFrame | None = None
 
     def start(self, config: Mapping[str, str], context: SourceContext) -> None:
         self._config = FileStreamSourceConfig.parse(config)
@@ -62,6 +69,8 @@ class FileStreamSourceTask(FrameSourceTask):
     def stop(self) -> None:
         if isinstance(self._lines, StandardInput):
             self._lines.close()
+        if self._ranges is not None:
+            self._ranges.close()
 
     def _read_input(self, lines: StandardInput) -> SourceBatch | None:
         data = lines.take()
@@ -75,50 +84,73 @@ class FileStreamSourceTask(FrameSourceTask):
         if size is None:
             return None
         spark = self._context.spark
-        # Executors on other machines don't have the file: it goes through here, bit by bit.
-        found = lines.take(size, self._chunk_bytes if _is_local(spark) else self._inline_bytes)
+        found = lines.take(size, self._limit(spark, lines))
         if found is None:
             return None
+        kept = found.length > self._inline_bytes and _is_local(spark)
         return SourceBatch(
-            self._frame(spark, found),
+            self._frame(spark, found) if kept else self._inline_range(spark, found),
             self._config.topic,
             STRING_SCHEMA,
             offsets={PartitionKey.of({"filename": found.path}): {"position": found.end}},
             more=found.more,
+            kept=kept,
         )
 
+    def _limit(self, spark: SparkSession, lines: GrowingFile) -> int:
+        """How many bytes are read at once."""
+        # Executors on other machines don't have the file: it goes through here, bit by bit.
+        if not _is_local(spark):
+            return self._inline_bytes
+        return min(self._config.chunk_bytes, lines.length_of(self._stored_lines))
+
     def _frame(self, spark: SparkSession, found: LineRange) -> DataFrame:
-        if found.length <= self._inline_bytes or not _is_local(spark):
-            return self._inline(spark, list(read_lines(found.path, found.start, found.end)))
-        from pyspark.sql.types import StringType, StructType
+        if self._ranges is None:
+            self._ranges = RangeFrame(spark, max(1, self._config.batch_size))
+        return self._ranges.over(found)
 
-        from penstock.columns.arrow_map import map_in_arrow
-
-        kernel = RangeReader(found.path, found.start, found.end, max(1, self._config.batch_size))
-        schema = StructType().add("value", StringType())
-        # One partition: the lines keep their order.
-        return self._timed(map_in_arrow(spark.range(0, 1, 1, 1), kernel, schema))
+    def _inline_range(self, spark: SparkSession, found: LineRange) -> DataFrame:
+        return self._inline(spark, list(read_lines(found.path, found.start, found.end)))
 
     def _inline(self, spark: SparkSession, arrays: list[pa.Array]) -> DataFrame:
         import pyarrow as pa
-
-        table = pa.table({"value": pa.chunked_array(arrays, pa.string())})
-        return self._timed(spark.createDataFrame(table).coalesce(1))
-
-    @staticmethod
-    def _timed(frame: DataFrame) -> DataFrame:
         from pyspark.sql import functions as F
 
-        return frame.select("value", F.lit(time.time_ns() // 1_000_000).alias("timestamp"))
+        table = pa.table({"value": pa.chunked_array(arrays, pa.string())})
+        return spark.createDataFrame(table).coalesce(1).select("value", F.lit(_now()).alias(_TIME))
+
+
+class RangeFrame:
+    """A frame that is planned once and has the lines of another range each time it runs."""
+
+    def __init__(self, spark: SparkSession, batch_rows: int) -> None:
+        from pyspark.sql.types import LongType, StringType, StructType
+
+        from penstock.columns.arrow_map import map_in_arrow
+
+        # What is part of a plan can't change, so the plan has the name of a file that says it.
+        handle, self._note = tempfile.mkstemp(prefix="penstock-range-")
+        os.close(handle)
+        schema = StructType().add("value", StringType()).add(_TIME, LongType())
+        # One partition: the lines keep their order.
+        one = spark.range(0, 1, 1, 1)
+        self._frame = map_in_arrow(one, RangeReader(self._note, batch_rows), schema)
+
+    def over(self, found: LineRange) -> DataFrame:
+        """The frame, which has these lines until the next call."""
+        told = {"path": found.path, "start": found.start, "end": found.end, "millis": _now()}
+        Path(self._note).write_text(json.dumps(told))
+        return self._frame
+
+    def close(self) -> None:
+        Path(self._note).unlink(missing_ok=True)
 
 
 @dataclass(frozen=True, slots=True)
 class RangeReader:
-    """The Arrow kernel that reads a range; runs in Spark's Python workers."""
+    """The Arrow kernel that reads the range of the note; runs in Spark's Python workers."""
 
-    path: str
-    start: int
-    end: int
+    note: str
     batch_rows: int
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -126,11 +158,13 @@ class RangeReader:
 
         for _ in batches:
             pass
-        for lines in read_lines(self.path, self.start, self.end):
+        told = json.loads(Path(self.note).read_text())
+        times = pa.repeat(pa.scalar(told["millis"], pa.int64()), self.batch_rows)
+        for lines in read_lines(told["path"], told["start"], told["end"]):
             for first in range(0, len(lines), self.batch_rows):
-                yield pa.RecordBatch.from_arrays(
-                    [lines.slice(first, self.batch_rows)], names=["value"]
-                )
+                some = lines.slice(first, self.batch_rows)
+                columns = [some, times.slice(0, len(some))]
+                yield pa.RecordBatch.from_arrays(columns, names=["value", _TIME])
 
 
 class FileStreamSourceConnector(SourceConnector):
@@ -197,6 +231,10 @@ def _stored_position(context: SourceContext, path: str) -> int:
             " stop the connector and set or reset its offsets"
         )
     return position
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000
 
 
 def _is_local(spark: SparkSession) -> bool:

@@ -268,6 +268,20 @@ class SourceConfig(ConnectionConfig):
         " (Only in Penstock.)",
     )
 
+    chunk_rows: int = key(
+        Type.LONG,
+        name="chunk.rows",
+        default=1_000_000,
+        valid=at_least(1),
+        importance=Importance.LOW,
+        group=CONNECTOR,
+        doc="About how many rows of a backlog are read in one go, before the connector's other"
+        " tables have their turn. Offsets are stored more often, about every 100,000 rows, where"
+        " several readers share an indexed table. What is read in order has chunks of at most"
+        " 100,000 rows; of a `query`, offsets are stored after each chunk. A worker that is killed"
+        " reads again what came after the last offset. (Only in Penstock.)",
+    )
+
     # What the families say differently.
 
     @property

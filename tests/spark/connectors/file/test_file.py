@@ -27,6 +27,7 @@ class Context:
     """What the runtime would offer."""
 
     stopping = False
+    stores_parts = True
 
     def __init__(self, spark: SparkSession, offsets: Mapping[str, int] | None = None) -> None:
         self.spark = spark
@@ -87,15 +88,39 @@ def test_ranges_are_read_by_spark_in_order(spark: SparkSession, tmp_path: Path) 
     path = tmp_path / "in.txt"
     lines = [f"line {number} ☃ {'x' * (number % 90)}" for number in range(60_000)]
     path.write_text("\n".join(lines) + "\nrest", encoding="utf-8")
-    task = source(spark, path, inline_bytes=100, chunk_bytes=1 << 20)
-    read: list[str] = []
-    batches = 0
+    task = source(spark, path, inline_bytes=100, lines=20_000)
+    read: list[list[str]] = []
+    frames = set()
     while (batch := task.read()) is not None:
         assert batch.frame.rdd.getNumPartitions() == 1
-        read += values(batch)
-        batches += 1
-    assert read == lines
-    assert batches > 2
+        assert batch.kept
+        frames.add(batch.frame)
+        read.append(values(batch))
+    assert [line for part in read for line in part] == lines
+    assert all(18_000 < len(part) < 22_000 for part in read[:2])
+    # One frame, so that it is planned once.
+    assert len(frames) == 1
+    task.stop()
+
+
+def test_a_chunk_has_no_more_bytes_than_the_setting_says(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    path = tmp_path / "in.txt"
+    path.write_text("0123456789\n" * 100)
+    task = FileStreamSourceTask()
+    task.start({"file": str(path), "topic": "t", "chunk.bytes": "400"}, Context(spark))
+    assert [len(values(task.read())) for _ in range(3)] == [36, 36, 28]
+
+
+def test_a_line_of_unknown_length_does_not_stop_the_estimate(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    path = tmp_path / "in.txt"
+    path.write_text("x" * 100_000 + "\nend\n")
+    assert [len(line) for line in values(source(spark, path).read())] == [100_000, 3]
+    path.write_text("\n" * 30)
+    assert values(source(spark, path, lines=20).read()) == [""] * 20
 
 
 def test_a_batch_does_not_change_when_the_file_grows(spark: SparkSession, tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ class World:
     def __init__(self, spark: SparkSession) -> None:
         self.spark = spark
         self.stopping = False
+        self.stores_parts = True
         self.offsets: dict[str, Mapping[str, Any]] = {}
         self.reconfigured = 0
         self.errors: list[Exception] = []

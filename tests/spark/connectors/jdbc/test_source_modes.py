@@ -7,6 +7,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from pyspark.sql import functions as F
 
 from penstock.api import PartitionKey
 from penstock.connectors.jdbc.source.reader import Limits
@@ -329,6 +330,73 @@ def test_chunks_by_time_with_several_readers(database: FreshDatabase, world: Wor
         assert sorted(ids(made.read_all())) == list(range(1000))
         assert made.batches[0].frame.rdd.getNumPartitions() == 3
         assert len(made.batches) >= 3
+
+
+@pytest.mark.parametrize("mode", [BY_ID, BY_TIME, BY_BOTH], ids=["number", "time", "both"])
+def test_one_can_go_on_behind_each_part(
+    database: FreshDatabase, world: World, mode: dict[str, str]
+) -> None:
+    """What the first parts have and what is read behind them is everything, nothing twice."""
+    sequence = "generate_series(0, 999) AS s(seq)" if "postgres" in database.url else "seq_0_to_999"
+    # Ten rows of each time, and parts that end at some of these times.
+    seconds = "(seq - seq % 10) * INTERVAL '1 second'"
+    seconds = seconds if "postgres" in database.url else "INTERVAL (seq - seq % 10) SECOND"
+    database.sql(
+        "CREATE TABLE t (id INT PRIMARY KEY, at TIMESTAMP NOT NULL); CREATE INDEX i ON t (at);"
+        f"INSERT INTO t SELECT seq, TIMESTAMP '2020-01-01 00:00:00' + {seconds} FROM {sequence}"
+    )
+    small = {"counted_rows": 20, "stored_rows": 50, "part_rows": 10, "shared_rows": 50}
+    config = {**database.config, **mode}
+    with source(world, config, limits=Limits(chunk_rows=500, readers=2, **small)) as made:
+        made.read()
+    (batch,) = made.batches
+    ends = batch.part_offsets
+    assert len(ends) + 1 == batch.frame.rdd.getNumPartitions() == 10
+    by_part: dict[int, list[int]] = {}
+    numbered = batch.frame.select(F.spark_partition_id().alias("part"), "value.id").collect()
+    for row in numbered:
+        by_part.setdefault(row.part, []).append(row.id)
+    for number in (0, 4, len(ends) - 1):
+        world.offsets.clear()
+        for key, offset in ends[number].items():
+            world.put(dict(key), offset)
+        with source(world, config) as resumed:
+            rest = ids(resumed.read_all())
+        before = [each for part in range(number + 1) for each in by_part[part]]
+        assert sorted(before + rest) == list(range(1000))
+
+
+def test_what_is_reported_after_the_batch_is_read_in_shorter_chunks(
+    database: FreshDatabase, world: World
+) -> None:
+    values = ", ".join(f"({n})" for n in range(1000))
+    database.sql(f"CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES {values}")
+    world.stores_parts = False
+    limits = Limits(counted_rows=20, chunk_rows=1000, stored_rows=100, readers=2)
+    with source(world, {**database.config, **BY_ID}, limits=limits) as made:
+        assert 90 < len(made.read() or []) < 120
+
+
+def test_a_time_that_no_clock_shows_is_not_stored(postgresql: FreshDatabase, world: World) -> None:
+    """02:00 to 03:00 is left out where summer begins, but a column may have it."""
+    postgresql.sql(
+        "CREATE TABLE t (id INT PRIMARY KEY, at TIMESTAMP NOT NULL); CREATE INDEX i ON t (at);"
+        "INSERT INTO t SELECT n, TIMESTAMP '2024-03-31 01:40:00' + n * INTERVAL '1 minute'"
+        " FROM generate_series(0, 99) AS s(n)"
+    )
+    zoned = {**postgresql.config, **BY_TIME, "db.timezone": "Europe/Berlin"}
+    small = {"counted_rows": 20, "stored_rows": 10, "part_rows": 1, "shared_rows": 5}
+    with source(world, zoned, limits=Limits(chunk_rows=100, readers=2, **small)) as made:
+        made.read()
+    ends = [
+        (offset or {})["timestamp"]
+        for each in made.batches[0].part_offsets
+        for offset in each.values()
+    ]
+    # From 02:00 to 03:00 what was true at the last time that there was.
+    assert len(ends) == 9
+    assert len(set(ends)) < len(ends)
+    assert ends == sorted(ends)
 
 
 def test_offsets_of_other_forms_are_continued(postgresql: FreshDatabase, world: World) -> None:

@@ -9,7 +9,7 @@ from penstock.connectors.jdbc.dialects import Dialect, find_dialect
 from penstock.connectors.jdbc.settings import ConnectionSettings
 from penstock.connectors.jdbc.source.ordering import Ordering
 from penstock.connectors.jdbc.source.positions import Position
-from penstock.connectors.jdbc.source.reader import cuts
+from penstock.connectors.jdbc.source.reader import MOST_PARTS, Limits, cuts
 from penstock.connectors.jdbc.source.selection import is_selected, shared, tables_of, tables_text
 from penstock.connectors.jdbc.source_config import ConfluentSourceConfig
 from penstock.connectors.jdbc.tables import ColumnFacts, SqlType, TableId
@@ -68,6 +68,27 @@ def test_by_time_and_number() -> None:
     assert order.order_by == 'ORDER BY "at", "id"'
 
 
+@pytest.mark.parametrize(
+    ("timestamps", "number", "position", "after", "before"),
+    [
+        ((), ID, Position(number=5), '"id" > 5', '"id" <= 5'),
+        ((AT,), None, Position(0), '"at" > {}', '"at" <= {}'),
+        ((AT,), ID, Position(0), '"at" >= {}', '"at" < {}'),
+    ],
+)
+def test_two_parts_meet_without_gap_or_overlap(
+    timestamps: tuple[ColumnFacts, ...],
+    number: ColumnFacts | None,
+    position: Position,
+    after: str,
+    before: str,
+) -> None:
+    order = Ordering(POSTGRESQL, "t", timestamps, number)
+    literal = "TIMESTAMP '1970-01-01 00:00:00.000000'"
+    assert order.after(position) == [after.format(literal)]
+    assert order.before(position) == [before.format(literal)]
+
+
 def test_of_several_times_the_first_counts() -> None:
     other = ColumnFacts("made`", SqlType.TIMESTAMP)
     order = Ordering(MYSQL, "t", (AT, other))
@@ -86,6 +107,27 @@ def test_ranges_of_one_width() -> None:
     assert cuts(1, 100, 4) == [25, 50, 75]
     assert cuts(1, 2, 4) == [1]
     assert cuts(5, 5, 4) == []
+
+
+@pytest.mark.parametrize(
+    ("limits", "rows", "parts"),
+    [
+        (Limits(readers=2), 49_999, 1),
+        (Limits(readers=2), 50_000, 2),
+        (Limits(readers=2), 100_000, 10),
+        (Limits(readers=2), 1_000_000, 10),
+        (Limits(readers=4), 199_999, 4),
+        (Limits(readers=4), 1_000_000, 20),
+        (Limits(readers=1), 99_999, 1),
+        (Limits(readers=1), 1_000_000, 10),
+        # A part has no less than 10,000 rows.
+        (Limits(readers=40), 1_000_000, 100),
+        (Limits(readers=4, chunk_rows=60_000), 60_000, 4),
+        (Limits(readers=2, chunk_rows=100_000_000), 100_000_000, MOST_PARTS),
+    ],
+)
+def test_in_how_many_parts_a_chunk_is_read(limits: Limits, rows: int, parts: int) -> None:
+    assert limits.parts(rows) == parts
 
 
 def test_tables_are_shared_by_neighbours() -> None:

@@ -82,6 +82,12 @@ class Ordering:
         same = f"{time} = {literal} AND {self.number_sql} <= {position.number}"
         return [f"{time} <= {literal}", f"({time} < {literal} OR ({same}))"]
 
+    def before(self, position: Position) -> list[str]:
+        """What holds for the rows that after() leaves out, but for nulls."""
+        if position.micros is None or self.number is None or position.number is not None:
+            return self.until(position)
+        return [f"{self.timestamp_sql} < {self._literal(position.micros)}"]
+
     @property
     def settled(self) -> list[str]:
         """What holds for rows that are old enough to be read."""

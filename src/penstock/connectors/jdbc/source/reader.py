@@ -36,21 +36,48 @@ _TIMES: Final = frozenset({SqlType.DATE, SqlType.TIMESTAMP, SqlType.TIMESTAMP_WI
 _INTEGERS: Final = frozenset({SqlType.TINYINT, SqlType.SMALLINT, SqlType.INTEGER, SqlType.BIGINT})
 
 
+#: Spark tells which tasks of a job have ended only of its last 200.
+MOST_PARTS: Final = 100
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How much is read at once.
 
     Attributes:
         counted_rows: new rows are counted up to here; with more there is a backlog.
-        chunk_rows: about so many rows of a backlog are read before an offset is stored.
+        chunk_rows: about so many rows of a backlog are read in one go.
+        stored_rows: after about so many rows an offset is stored, within a chunk if need be.
+        part_rows: a part of a chunk has no less: each needs a connection and a query.
         shared_rows: from so many rows on, several readers share them.
         readers: how many readers there are.
     """
 
     counted_rows: int = 10_000
     chunk_rows: int = 1_000_000
+    stored_rows: int = 100_000
+    part_rows: int = 10_000
     shared_rows: int = 50_000
     readers: int = 1
+
+    @property
+    def chunk_parts(self) -> int:
+        """In how many parts a chunk is read.
+
+        An offset is stored after each, so none is longer than `stored_rows`; and all that are
+        read at a time have at most twice as many rows.
+        """
+        rows = max(2 * self.stored_rows // max(2, self.readers), self.part_rows)
+        return min(max(self.readers, self.chunk_rows // rows), MOST_PARTS)
+
+    def parts(self, rows: float) -> int:
+        """In how many parts so many rows are read.
+
+        Few different numbers, because each is a plan of its own.
+        """
+        if rows < self.shared_rows:
+            return 1
+        return self.chunk_parts if rows >= self.chunk_parts * self.part_rows else self.readers
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +116,17 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """New rows: the texts behind WHERE of the parts to read, and the position after them."""
+    """New rows: the texts behind WHERE of the parts to read, and the position after them.
+
+    Attributes:
+        between: the positions between two parts; empty if one can't begin there.
+    """
 
     layout: Layout
     parts: tuple[str, ...]
     position: Position | None
     more: bool
+    between: tuple[Position, ...] = ()
 
 
 class RowsReader:
@@ -129,8 +161,12 @@ class RowsReader:
         """Raise what start() would raise; nothing is begun."""
         self._current_layout(database)
 
-    def look(self, database: Database) -> Reading | None:
-        """What is new, or None. What is returned counts as read."""
+    def look(self, database: Database, *, in_parts: bool = True) -> Reading | None:
+        """What is new, or None. What is returned counts as read.
+
+        Args:
+            in_parts: whether it helps that one can begin between two parts; if not, less is read.
+        """
         layout = self._layout or self._current_layout(database)
         if layout.ordering is None:
             return self._look_in_bulk(database)
@@ -144,7 +180,7 @@ class RowsReader:
         count, *ends = map(as_number, found)
         layout = self._current_layout(database)
         if count >= self._limits.counted_rows and not suffix:
-            return self._backlog(database, layout, ends)
+            return self._backlog(database, layout, ends, in_parts=in_parts)
         return self._all_of(database, layout, count, ends, more=bool(suffix))
 
     # ------------------------------------------------------------------------------ few rows
@@ -159,7 +195,7 @@ class RowsReader:
         else:
             end = Position(number=ends[1])
             self._count_gap(count, ends[1])
-        return self._reading(layout, [[]], end, more=more)
+        return self._reading(layout, [], end, more=more)
 
     def _at_time(self, database: Database, ordering: Ordering, micros: int) -> Position:
         """The position behind all rows of a time that there are now."""
@@ -185,7 +221,9 @@ class RowsReader:
 
     # ------------------------------------------------------------------------------ many rows
 
-    def _backlog(self, database: Database, layout: Layout, ends: Sequence[int]) -> Reading | None:
+    def _backlog(
+        self, database: Database, layout: Layout, ends: Sequence[int], *, in_parts: bool
+    ) -> Reading | None:
         """A chunk of a backlog, shared by the readers where an index makes that cheap."""
         ordering = _present(layout.ordering)
         (row,) = database.query(ordering.ends(self._from))
@@ -195,60 +233,59 @@ class RowsReader:
         stop = last
         if layout.ranged:
             # As dense as its first rows, the chunk ends here; if not, it is longer or shorter.
-            width = max(1, ends[1] - ends[0]) * self._limits.chunk_rows
+            width = max(1, ends[1] - ends[0]) * self._chunk_rows(in_parts=in_parts)
             stop = min(last, first + width // self._limits.counted_rows)
         if ordering.timestamps:
             end = self._at_time(database, ordering, stop)
         else:
             end = Position(number=stop)
-        bounds = self._shares(layout, first, stop, ends)
-        return self._reading(layout, self._ranges(ordering, bounds), end, more=stop < last)
+        between = self._shares(layout, first, stop, ends)
+        return self._reading(layout, between, end, more=stop < last)
+
+    def _chunk_rows(self, *, in_parts: bool) -> int:
+        limits = self._limits
+        # Nobody knows what a query costs: each chunk of it may be a scan of all its tables.
+        if self.target.table is None or (in_parts and self._may_share):
+            return limits.chunk_rows
+        return min(limits.chunk_rows, limits.stored_rows)
 
     @property
     def _from(self) -> Position:
         position: Position = _present(self._position)
         return position
 
-    def _shares(self, layout: Layout, first: int, stop: int, ends: Sequence[int]) -> list[int]:
-        """Where one reader ends and the next begins."""
-        per_row = max(1, ends[1] - ends[0]) / self._limits.counted_rows
-        rows = (stop - first + 1) / per_row
-        if not self._may_share or not layout.ranged or rows < self._limits.shared_rows:
+    def _shares(self, layout: Layout, first: int, stop: int, ends: Sequence[int]) -> list[Position]:
+        """Where one part ends and the next begins."""
+        if not self._may_share or not layout.ranged:
             return []
-        return cuts(first, stop, self._limits.readers)
+        per_row = max(1, ends[1] - ends[0]) / self._limits.counted_rows
+        bounds = cuts(first, stop, self._limits.parts((stop - first + 1) / per_row))
+        timed = bool(_present(layout.ordering).timestamps)
+        return [Position(micros=bound) if timed else Position(number=bound) for bound in bounds]
 
     @property
     def _may_share(self) -> bool:
         return (
             self._config.parallel_reads
-            and self._limits.readers > 1
             and self.target.table is not None
             and not self._config.suffix
         )
 
-    def _ranges(self, ordering: Ordering, bounds: Sequence[int]) -> list[list[str]]:
-        """Conditions that split the chunk at these places."""
-        places = [
-            Position(micros=bound) if ordering.timestamps else Position(number=bound)
-            for bound in bounds
-        ]
-        only_time = Ordering(ordering.dialect, ordering.source, ordering.timestamps)
-        split = only_time if ordering.timestamps else ordering
-        lower = [[], *([*split.after(place)] for place in places)]
-        upper = [*([*split.until(place)] for place in places), []]
-        return [[*low, *high] for low, high in zip(lower, upper, strict=True)]
-
     def _reading(
-        self, layout: Layout, ranges: Sequence[Sequence[str]], end: Position, *, more: bool
+        self, layout: Layout, between: Sequence[Position], end: Position, *, more: bool
     ) -> Reading:
+        """A reading up to the end, in parts that meet at the positions between."""
         ordering = _present(layout.ordering)
+        lower = [[], *map(ordering.after, between)]
+        upper = [*map(ordering.before, between), []]
         hint = "" if self._suffix_limits else f" {self._config.suffix}"
         whole = [*ordering.after(self._from), *ordering.until(end)]
         parts = tuple(
-            f"{joined([*whole, *part])} {ordering.order_by}{hint}".rstrip() for part in ranges
+            f"{joined([*whole, *low, *high])} {ordering.order_by}{hint}".rstrip()
+            for low, high in zip(lower, upper, strict=True)
         )
         self._position = end
-        return Reading(layout, parts, end, more)
+        return Reading(layout, parts, end, more, tuple(between))
 
     # ----------------------------------------------------------------------------------- bulk
 

@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from penstock.api.connector import PartitionKey
-from penstock.api.source import FrameSourceTask, SourceBatch, SourceContext
+from penstock.api.source import FrameSourceTask, Offsets, SourceBatch, SourceContext
 from penstock.connectors.jdbc.database import Database, lost_in_job
 from penstock.connectors.jdbc.source.positions import (
     QUERY_PARTITION,
     SOURCE_MARK,
+    Position,
     older_partitions,
     source_mark,
     table_partition,
@@ -120,7 +121,7 @@ class JdbcSourceTask(FrameSourceTask):
 
     def _look(self, database: Database, reader: RowsReader) -> Reading | None:
         try:
-            return reader.look(database)
+            return reader.look(database, in_parts=self._context.stores_parts)
         except DataError:
             table = reader.target.table
             if table is None or _exists(database, table):
@@ -195,7 +196,8 @@ class JdbcSourceTask(FrameSourceTask):
     def _limits(self, spark: SparkSession) -> Limits:
         if self._given_limits is not None:
             return self._given_limits
-        return Limits(readers=spark.sparkContext.defaultParallelism)
+        readers = spark.sparkContext.defaultParallelism
+        return Limits(chunk_rows=self._config.chunk_rows, readers=readers)
 
     # ----------------------------------------------------------------------------------- batch
 
@@ -207,7 +209,8 @@ class JdbcSourceTask(FrameSourceTask):
             self._frames(spark, database, target, layout).frame(reading.parts),
             target.topic,
             layout.schema,
-            offsets=_offsets(target, reading),
+            offsets=_offsets(target, reading.layout, reading.position),
+            part_offsets=_part_offsets(target, reading),
             more=bool(self._pending),
             kept=True,
         )
@@ -262,10 +265,21 @@ def _exists(database: Database, table: TableId) -> bool:
     return any(each.id.name == table.name for each in found)
 
 
-def _offsets(target: Target, reading: Reading) -> dict[PartitionKey, Mapping[str, Any] | None]:
-    if reading.position is None:
+def _part_offsets(target: Target, reading: Reading) -> list[Offsets]:
+    found: list[Offsets] = []
+    form = reading.layout.form
+    for position in reading.between:
+        # A time that clocks skip when summer begins can't be stored; what is true earlier is still.
+        exact = form.position(form.offset(position)) == position
+        known = found[-1] if found else {}
+        found.append(_offsets(target, reading.layout, position) if exact else known)
+    return found
+
+
+def _offsets(target: Target, layout: Layout, position: Position | None) -> Offsets:
+    if position is None:
         # Mode bulk: as in Connect a null shows that it was read, and where offsets would be.
         return {PartitionKey.of(target.partition): None}
     mark = {SOURCE_MARK: target.mark} if target.mark else {}
-    offset = {**reading.layout.form.offset(reading.position), **mark}
+    offset = {**layout.form.offset(position), **mark}
     return {PartitionKey.of(target.partition): offset}
