@@ -15,7 +15,7 @@ from penstock.runtime.job_thread import JobThread
 from penstock.runtime.progress import FirstStep
 from penstock.runtime.sink_batches import SinkBatches
 from penstock.runtime.sink_plan import ranges_of
-from penstock.runtime.task_host import TaskControl
+from penstock.runtime.task_host import PASSING, TaskControl
 from penstock.worker_port import State, WorkerEvents
 
 if TYPE_CHECKING:
@@ -34,6 +34,8 @@ POLL_SECONDS = 1.0
 #: A batch that takes longer is waited for with polls in between.
 QUICK_SECONDS = 5.0
 REVOKE_SECONDS = 20.0
+#: A task that its group does not know for so long, while the broker answers, joins anew.
+REJOIN_SECONDS = 60.0
 #: How often it is looked whether the topics are there, and are still those that they were.
 TOPICS_SECONDS = 10.0
 
@@ -100,6 +102,8 @@ class SinkWork:
         self._holding = False
         self._leaving: frozenset[TopicPartition] = frozenset()
         self._cancelled = False
+        #: Set while the group does not know us: it lost us, or takes no commit.
+        self._stray_until: Deadline | None = None
         self._group = f"penstock-{task}"
         self._jobs = JobThread(f"task-{task}-job")
         self._job: Future[tuple[OffsetRange, ...]] | None = None
@@ -126,6 +130,7 @@ class SinkWork:
     def assigned(self, partitions: Collection[TopicPartition]) -> None:
         assert self._task is not None  # noqa: S101 - there is a task while there is a consumer
         self._joined = True
+        self._stray_until = None
         self._opened |= set(partitions)
         self._unplaced |= set(partitions)
         self._task.opened(frozenset(partitions))
@@ -142,6 +147,7 @@ class SinkWork:
             self._forget(partitions)
 
     def lost(self, partitions: Collection[TopicPartition]) -> None:
+        self._stray_until = Deadline.after(REJOIN_SECONDS)
         self._forget(partitions)
 
     def _forget(self, partitions: Collection[TopicPartition]) -> None:
@@ -157,6 +163,7 @@ class SinkWork:
 
     def start(self) -> None:
         self._leave(_deadline())
+        self._stray_until = None
         self._task = self._make_task()
         self._task.start(self._config, self)
         self._batches = self._make_batches(self._task, lambda: self.spark, self._known_ends)
@@ -182,6 +189,8 @@ class SinkWork:
         if not records:
             if joined:
                 self._first_step.end()
+            if self._is_stray():
+                self.start()
             return
         self._job = self._jobs.submit(lambda: self._write(records, ranges))
         self._stay_in_group(consumer)
@@ -223,6 +232,18 @@ class SinkWork:
         consumer.seek(back, _deadline())
         return True
 
+    def _is_stray(self) -> bool:
+        """Whether the group has not known us for long, although the broker answers.
+
+        Seen after a broker had hung and its coordinators moved: the library waited for ever.
+        """
+        if self._stray_until is None or not self._stray_until.expired:
+            return False
+        if self._seen_topics:
+            self._ask_topic_ids(self._seen_topics, _deadline())  # raises if it does not answer
+        log.warning("Task %s: its group does not know it any more; it joins anew", self._id)
+        return True
+
     def idle(self) -> None:
         consumer = self._live_consumer()
         self._commit()
@@ -235,6 +256,9 @@ class SinkWork:
 
     def recover(self) -> None:
         """Go back to where the failed batch began; the session may be another one by now."""
+        if self._consumer is None or self._is_stray():
+            self.start()
+            return
         consumer = self._live_consumer()
         if self._uncommitted:
             # A commit fails until the group has taken us in again; the library tells that we are
@@ -268,6 +292,8 @@ class SinkWork:
                 self._consumer.close(deadline)
         finally:
             self._consumer = None
+            # Those of a consumer that did not end in time.
+            self._forget(frozenset(self._opened))
             task, self._task = self._task, None
             if task is not None:
                 task.stop()
@@ -358,8 +384,12 @@ class SinkWork:
         except RebalancedError as error:
             # The next poll tells which partitions stay; what was written for others is theirs.
             log.info("Task %s: %s", self._id, error)
+        except PASSING:
+            self._stray_until = self._stray_until or Deadline.after(REJOIN_SECONDS)
+            raise
         else:
             self._uncommitted.clear()
+            self._stray_until = None
 
     def _tell_topics(self, ranges: tuple[OffsetRange, ...]) -> None:
         for topic in {each.partition.topic for each in ranges} - self._seen_topics:

@@ -11,7 +11,7 @@ import pytest
 from penstock.api.sink import FrameSinkTask, OffsetRange, SinkBatch, SinkContext
 from penstock.clock import Deadline, SystemClock
 from penstock.data.record import TaskId, TopicPartition
-from penstock.errors import GivenUpError, RebalancedError, RetriableError
+from penstock.errors import DeadlineExceededError, GivenUpError, RebalancedError, RetriableError
 from penstock.kafka.clients.group_consumer import RawRecord
 from penstock.runtime import sink_work
 from penstock.runtime.progress import TaskProgress
@@ -425,6 +425,92 @@ def test_leaving_commits_what_a_lost_broker_kept_back(sink: Sink) -> None:
         sink.work.step()
     sink.close()
     assert sink.consumer.commits == [{A0: 6}]
+
+
+@pytest.fixture
+def impatient(sink: Sink, monkeypatch: pytest.MonkeyPatch) -> list[Consumer]:
+    """The consumers that a task makes which does not wait before it joins anew."""
+    monkeypatch.setattr(sink_work, "REJOIN_SECONDS", 0.0)
+    made: list[Consumer] = []
+
+    def make() -> Any:
+        made.append(Consumer())
+        return made[-1]
+
+    monkeypatch.setattr(sink.work, "_make_consumer", make)
+    return made
+
+
+def test_a_task_whose_commits_its_group_does_not_take_joins_anew(
+    sink: Sink, impatient: list[Consumer]
+) -> None:
+    sink.consumer.polls = [[record(5)]]
+    sink.consumer.refusals = [RetriableError("waiting for the coordinator")] * 2
+    with pytest.raises(RetriableError):
+        sink.work.step()
+    # It tries once more to commit when it leaves.
+    with pytest.raises(RetriableError):
+        sink.work.recover()
+    sink.work.recover()
+    (consumer,) = impatient
+    consumer.polls = [[record(5)]]
+    sink.work.step()
+    assert consumer.commits == [{A0: 6}]
+
+
+def test_a_task_that_its_group_lost_joins_anew(sink: Sink, impatient: list[Consumer]) -> None:
+    sink.consumer.polls = [lambda: sink.consumer.lose(A0)]
+    sink.work.step()
+    (consumer,) = impatient
+
+    def lose_and_find() -> None:
+        consumer.lose(A0)
+        consumer.assign(A0)
+
+    consumer.polls = [lose_and_find]
+    sink.work.step()
+    assert len(impatient) == 1
+
+
+def test_a_broker_that_is_away_is_waited_for_and_nothing_is_written_again(
+    sink: Sink, impatient: list[Consumer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: object) -> dict[str, str]:
+        raise RetriableError("no broker answered")
+
+    sink.consumer.polls = [[record(5)]]
+    sink.consumer.refusals = [RetriableError("no broker answered")]
+    with pytest.raises(RetriableError):
+        sink.work.step()
+    with monkeypatch.context() as patch:
+        patch.setattr(sink.work, "_ask_topic_ids", away)
+        with pytest.raises(RetriableError):
+            sink.work.recover()
+    sink.work._stray_until = None
+    sink.work.recover()
+    sink.work.step()
+    assert sink.consumer.commits == [{A0: 6}]
+    assert impatient == []
+    assert len(sink.batches.written) == 1
+
+
+def test_a_consumer_that_does_not_end_in_time_is_left_behind(
+    sink: Sink, impatient: list[Consumer]
+) -> None:
+    def hang(deadline: Deadline) -> None:
+        raise DeadlineExceededError("leaving the group")
+
+    sink.consumer.close = hang
+    sink.consumer.polls = [[record(5)]]
+    sink.consumer.refusals = [RetriableError("waiting for the coordinator")]
+    with pytest.raises(RetriableError):
+        sink.work.step()
+    with pytest.raises(DeadlineExceededError):
+        sink.work.recover()
+    sink.work.recover()
+    impatient[0].polls = [[record(5)]]
+    sink.work.step()
+    assert impatient[0].commits == [{A0: 6}]
 
 
 def test_a_task_that_was_given_up_neither_writes_nor_commits(sink: Sink) -> None:

@@ -13,7 +13,7 @@ from confluent_kafka import KafkaError, KafkaException
 from penstock.clock import Clock, Deadline, SystemClock
 from penstock.config.values import Type, parse_value
 from penstock.data.record import TopicPartition
-from penstock.errors import ConfigError, PenstockError
+from penstock.errors import ConfigError, DeadlineExceededError, PenstockError
 from penstock.kafka.clients.calls import within
 from penstock.kafka.clients.connect import rd_consumer
 from penstock.kafka.clients.failures import event_failure, is_transient, librdkafka_failure
@@ -371,7 +371,12 @@ class GroupConsumer:
         if self._closed:
             return
         self._closed = True
-        within(deadline, f"leaving group {self.group_id}", self._consumer.close)
+        try:
+            within(deadline, f"leaving group {self.group_id}", self._consumer.close)
+        except DeadlineExceededError:
+            # Nobody may take what it tells later for news of the member that comes after it.
+            self._events = None
+            raise
         failure, self._failure = self._failure, None
         if isinstance(failure, PenstockError):
             raise failure
