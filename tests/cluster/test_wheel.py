@@ -13,6 +13,7 @@ import pytest
 
 from penstock.ports import free_port
 from penstock.process import Child
+from penstock.testing.connect import distributed_properties
 from penstock.testing.rest import ConnectRest
 from penstock.testing.waiting import patient
 from penstock.testing.worker import QUICK_SPARK
@@ -50,12 +51,14 @@ def programs(tmp_path: Path) -> Path:
     return venv / "bin"
 
 
-def test_the_wheel_runs_a_worker(programs: Path, tmp_path: Path) -> None:
+def test_the_wheel_runs_a_worker(programs: Path, tmp_path: Path, kafka: str) -> None:
     where = run(tmp_path, programs / "python", "-c", "import penstock; print(penstock.__file__)")
     assert where.startswith(str(programs.parent))
     port = free_port()
     worker = tmp_path / "worker.properties"
-    worker.write_text(f"listeners=http://127.0.0.1:{port}\n")
+    properties = distributed_properties(kafka, "wheel")
+    properties["listeners"] = f"http://127.0.0.1:{port}"
+    worker.write_text("".join(f"{name}={value}\n" for name, value in properties.items()))
     # The worker below tries Spark.
     assert "All is well." in run(tmp_path, programs / "penstock", "doctor", "--no-spark", worker)
     command = [
