@@ -73,9 +73,9 @@ def lone(lone_worker: PenstockWorker) -> Iterator[PenstockWorker]:
 
 @pytest.fixture(scope="session")
 def mortal_worker(kafka: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[PenstockWorker]:
-    """A worker that tests may kill; they ask for `mortal`."""
+    """A worker that tests may kill, as `mortal`. Its answers are as plain as Connect's."""
     properties = servers.worker_properties(kafka, f"mortal-{uuid.uuid4().hex[:8]}")
-    properties["consumer.session.timeout.ms"] = "6000"
+    properties |= {"consumer.session.timeout.ms": "6000", "penstock.secrets.shown": "always"}
     with PenstockWorker(tmp_path_factory.mktemp("mortal"), properties) as found:
         yield found
 

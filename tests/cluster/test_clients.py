@@ -330,6 +330,21 @@ def test_go_kafka_connect(
 
 
 @needs_go
+def test_go_kafka_connect_waits_until_it_reads_the_secret_that_it_wrote(
+    mortal: PenstockWorker, name: str, config: dict[str, str], request_file: Path
+) -> None:
+    """As Terraform's provider does, which is built on it."""
+    secret = {**config, "db.password": "hunter2"}
+    request_file.write_text(json.dumps({"name": name, "config": secret}))
+    program = (go_client("go-kafka-connect"),)
+    url = ("--url", mortal.url)
+    run(*program, "create", *url, "--path", request_file, "--sync")
+    changed = {**secret, "batch.size": "10", "db.password": "hunter3"}
+    run(*program, "update", *url, "--connector", name, "--string", json.dumps(changed), "--sync")
+    assert mortal.rest.get(f"/connectors/{name}/config") == {**changed, "name": name}
+
+
+@needs_go
 def test_go_kafka(
     lone: PenstockWorker,
     name: str,

@@ -11,7 +11,9 @@ from pathlib import Path
 from penstock.errors import PenstockError
 
 _PORTION = 100
+#: A pace that one can follow; and one for a number of records that somebody waits for.
 _PORTIONS_PER_SECOND = 25
+_HURRIED_PORTIONS_PER_SECOND = 100
 _RATE_WINDOW_SECONDS = 5.0
 
 
@@ -56,7 +58,8 @@ class Feed:
         self._thread.join(5)
 
     def _run(self) -> None:
-        pause = 1 / _PORTIONS_PER_SECOND
+        pace = _PORTIONS_PER_SECOND if self._limit is None else _HURRIED_PORTIONS_PER_SECOND
+        pause = 1 / pace
         with self._path.open("a", encoding="utf-8") as file:
             while not self._stop.wait(pause) and self.written != self._limit:
                 numbers = range(self.written, self.written + _PORTION)
