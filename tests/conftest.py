@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import signal
 import uuid
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
@@ -39,6 +40,8 @@ _PROOF_FACTOR: Final = 10
 
 @pytest.hookimpl(trylast=True)  # after pytest has a place for temporary files
 def pytest_configure(config: pytest.Config) -> None:
+    # A shell lets background jobs ignore it, and so would every child that a test interrupts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     run = Helper(config) if hasattr(config, "workerinput") else Owner(config)
     config.stash[_RUN] = run
     config.pluginmanager.register(run)

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# A frame made of data on the driver starts in 50 ms, one that reads a range in Python workers in
-# 200 ms; the first carries its data through the driver's heap, so it is for little data only.
 _TIME: Final = "timestamp"
+#: A frame made of data on the driver starts in 50 ms, one that reads a range in a Python worker
+#: later; the first carries its data through the driver's heap, so it is for little data only.
 INLINE_BYTES: Final = 1 << 20
 #: An offset is stored after about so many lines.
 STORED_LINES: Final = 100_000
