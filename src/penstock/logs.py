@@ -48,19 +48,20 @@ _REMEDIES: Final = (
     (ConfigError, "What to do: change the config (penstock patch); that starts it again."),
     (
         DataError,
-        "What to do: mend what made the record, or let the task pass over such records"
+        "What to do: see whether the converters fit the records (plain text is StringConverter's);"
+        " mend what made the record, or let the task pass over such records"
         " (errors.tolerance=all, with errors.deadletterqueue.topic.name to keep them); then restart"
-        " it (penstock restart --failed).",
+        " it (penstock restart NAME --failed).",
     ),
     (
         (PluginError, NotFoundError),
         "What to do: mend or install the plugin, then restart what failed (penstock restart"
-        " --failed).",
+        " NAME --failed).",
     ),
     (
         BaseException,
-        "What to do: remove the cause, then restart what failed (penstock restart --failed); where"
-        " it was raised is below.",
+        "What to do: remove the cause, then restart what failed (penstock restart NAME --failed);"
+        " where it was raised is below.",
     ),
 )
 _TOTAL_BYTES: Final = 64 * 1024 * 1024

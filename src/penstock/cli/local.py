@@ -38,6 +38,11 @@ def local_worker_properties(bootstrap_servers: str, port: int) -> dict[str, str]
 
 def run_up(data_dir: Path, port: int, kafka_port: int, extra: Mapping[str, str]) -> int:
     """Kafka as a child, the worker in this process, both at once; Kafka ends after the worker."""
+    if port == kafka_port:
+        raise SetupError(
+            f"port {port} can't be that of the REST API and of Kafka: choose others with --port"
+            " and --kafka-port"
+        )
     if not is_free(port):
         raise SetupError(f"port {port} is taken; end what uses it or choose another with --port")
     kafka = EmbeddedKafka(data_dir, port=kafka_port)

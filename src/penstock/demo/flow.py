@@ -13,7 +13,7 @@ from penstock.errors import PenstockError
 _PORTION = 100
 #: A pace that one can follow; and one for a number of records that somebody waits for.
 _PORTIONS_PER_SECOND = 25
-_HURRIED_PORTIONS_PER_SECOND = 100
+_HURRIED_PORTIONS_PER_SECOND = 1000
 _RATE_WINDOW_SECONDS = 5.0
 
 

@@ -105,7 +105,12 @@ class EmbeddedKafka(Server):
         """
         if self.running:
             return
-        self.data_dir.mkdir(parents=True, exist_ok=True)
+        try:
+            self.data_dir.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise SetupError(
+                f"there can't be a data directory {self.data_dir}: {error.strerror}; choose another"
+            ) from error
         # Before anything is written: two nodes on the same files destroy each other's.
         self._lock.acquire(f"the data directory {self.data_dir}", "choose another directory")
         try:

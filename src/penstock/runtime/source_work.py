@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from penstock.api.source import FrameSourceTask, Offsets, SourceBatch
 from penstock.clock import Deadline
 from penstock.data.record import TaskId
+from penstock.errors import RetriableError
 from penstock.logs import Scope
 from penstock.runtime.conversion_retry import ConversionRetry
 from penstock.runtime.part_offsets import PartOffsets
@@ -238,10 +239,19 @@ class SourceWork:
         def run() -> int:
             written = good.run()
             if good.skipped and self._reports.wanted:
-                self._reports.report(frame)
+                self._report(frame, good.skipped)
             return written
 
         return run
+
+    def _report(self, frame: DataFrame, skipped: int) -> None:
+        """Report what was left out. That reads the source again, which may have changed."""
+        reported = self._reports.report(frame)
+        if reported is not None and reported < skipped:
+            raise RetriableError(
+                "records that could not be converted have changed in the source since they were"
+                " read; the batch is read again"
+            )
 
     def _run_strictly(self, write: KafkaWrite, frame: DataFrame) -> int:
         """As in Connect, a record that is not tolerated is reported too before the task fails."""

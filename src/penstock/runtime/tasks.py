@@ -220,8 +220,8 @@ class KafkaDeadLetters:
                 f" (errors.deadletterqueue.topic.replication.factor): {error}"
             ) from error
 
-    def write(self, frame: DataFrame) -> None:
-        kafka_io.write(frame, self._producer)
+    def write(self, frame: DataFrame) -> int:
+        return kafka_io.write(frame, self._producer)
 
 
 def _of_shape(task_class: type[Any], shape: type[Any]) -> type[Any]:

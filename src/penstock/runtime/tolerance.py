@@ -52,7 +52,9 @@ class DeadLetterTopic(Protocol):
         """Make it if it is missing: better now than when a record needs it."""
         ...
 
-    def write(self, frame: DataFrame) -> None: ...
+    def write(self, frame: DataFrame) -> int:
+        """The number of records."""
+        ...
 
 
 class FaultReports:
@@ -75,13 +77,21 @@ class FaultReports:
         """Whether faults go anywhere; if not, nobody need find them."""
         return self._settings.common.errors_log_enable or self._dead_letters is not None
 
-    def report(self, frame: DataFrame) -> None:
-        """Report the faulty rows of the frame. Costs a Spark job for each kind of report."""
+    def report(self, frame: DataFrame) -> int | None:
+        """Report the faulty rows of the frame. Costs a Spark job for each kind of report.
+
+        Returns:
+            how many there are; None if too many are logged to be counted.
+        """
         faulty = frame.filter(frame["fault"].isNotNull())
+        reported: int | None = 0
         if self._settings.common.errors_log_enable:
-            self._log(self._logged_rows(faulty))
+            rows = self._logged_rows(faulty)
+            self._log(rows)
+            reported = len(rows) if len(rows) <= MOST_LOGGED else None
         if self._dead_letters is not None:
-            self._dead_letters.write(self._dead_letter_rows(faulty))
+            reported = self._dead_letters.write(self._dead_letter_rows(faulty))
+        return reported
 
     def report_records(
         self, session: SparkSession, rows: Sequence[tuple[KafkaRecord, Fault]]

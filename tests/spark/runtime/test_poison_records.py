@@ -71,10 +71,12 @@ class Letters:
     def prepare(self) -> None:
         pass
 
-    def write(self, frame: DataFrame) -> None:
-        for row in frame.collect():
+    def write(self, frame: DataFrame) -> int:
+        rows = frame.collect()
+        for row in rows:
             found = {header.key: bytes(header.value).decode() for header in row.headers}
             self.offsets.append(int(found["__connect.errors.offset"]))
+        return len(rows)
 
 
 @dataclass

@@ -72,7 +72,7 @@ class Topic:
     def prepare(self) -> None:
         self._events.append("prepare")
 
-    def write(self, frame: DataFrame) -> None:
+    def write(self, frame: DataFrame) -> int:
         found = [
             {header.key: bytes(header.value).decode() for header in row.headers}
             for row in frame.collect()
@@ -80,6 +80,7 @@ class Topic:
         prefix = "__connect.errors."
         self.letters += [(each[f"{prefix}stage"], int(each[f"{prefix}offset"])) for each in found]
         self._events.append("report")
+        return len(found)
 
 
 class Sink:

@@ -9,7 +9,7 @@ from penstock.broker.broker import client_properties
 from penstock.cli.main import app
 from penstock.cli.pairs import pairs
 from penstock.cli.target import Target
-from penstock.errors import ConfigError
+from penstock.errors import ConfigError, SetupError
 
 CONTEXT = '[contexts.here]\nbootstrap-servers = "of-context:1"\n'
 
@@ -68,3 +68,10 @@ def test_wrong_arguments_are_told_before_anybody_is_asked(arguments: tuple[str, 
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 2
     assert "Usage:" in done.output
+
+
+def test_one_port_is_not_enough_for_both(tmp_path: Path) -> None:
+    arguments = ["up", "--data-dir", str(tmp_path), "--port", "35884", "--kafka-port", "35884"]
+    result = CliRunner().invoke(app, arguments)
+    assert isinstance(result.exception, SetupError)
+    assert "can't be that of the REST API and of Kafka" in str(result.exception)

@@ -40,3 +40,10 @@ def test_properties_that_would_change_the_format_are_refused(tmp_path: Path, key
     with pytest.raises(SetupError, match=f"these properties can't be set: {key}$"):
         node.start()
     assert not written(node)
+
+
+def test_a_data_directory_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    with pytest.raises(SetupError, match=r"can't be a data directory .*: .*; choose another"):
+        EmbeddedKafka(file).begin()

@@ -363,6 +363,21 @@ def test_parts_are_not_done_with_before_their_faults_are_reported() -> None:
     assert Source(InParts, errors_tolerance="all").work.stores_parts
 
 
+@pytest.mark.parametrize(("skipped", "reported"), [(3, 3), (3, 2), (1000, None)])
+def test_a_record_that_is_neither_written_nor_reported_is_read_again(
+    monkeypatch: pytest.MonkeyPatch, skipped: int, reported: int | None
+) -> None:
+    """It was mended in the source between the two."""
+    source = Source(errors_tolerance="all", errors_log_enable="true")
+    monkeypatch.setattr(source.work._reports, "report", lambda frame: reported)
+    frame = cast("Any", None)
+    if reported == 2:
+        with pytest.raises(RetriableError, match="have changed in the source"):
+            source.work._report(frame, skipped)
+    else:
+        source.work._report(frame, skipped)
+
+
 def test_parts_are_not_done_with_before_all_branches_are_written() -> None:
     source = Source(InParts)
     writes = Writes(source, branches=2)

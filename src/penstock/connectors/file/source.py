@@ -20,7 +20,7 @@ from penstock.connectors.file.growing_file import GrowingFile, LineRange
 from penstock.connectors.file.lines import read_lines, split_lines
 from penstock.connectors.file.standard_input import StandardInput
 from penstock.data.schema import STRING_SCHEMA
-from penstock.errors import DataError
+from penstock.errors import DataError, RetriableError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -65,6 +65,12 @@ class FileStreamSourceTask(FrameSourceTask):
             return self._read_input(self._lines)
         assert self._lines is not None, "read() comes after start()"  # noqa: S101
         return self._read_file(self._lines)
+
+    def explained(self, error: Exception) -> Exception:
+        if "EOFError" not in str(error) and "FileNotFoundError" not in str(error):
+            return error
+        # The next look at the file says what became of it, and waits.
+        return RetriableError(f"file {self._config.file} was cut or moved while it was read")
 
     def stop(self) -> None:
         if isinstance(self._lines, StandardInput):

@@ -416,6 +416,34 @@ def test_a_new_column_is_noticed(database: FreshDatabase, world: World) -> None:
         assert made.read() == [{"id": 2, "name": "x"}]
 
 
+def test_a_table_that_was_gone_for_a_moment_is_read_on(
+    database: FreshDatabase, world: World
+) -> None:
+    database.sql("CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1)")
+    with source(world, {**database.config, **BY_ID}) as made:
+        assert ids(made.read()) == [1]
+        database.sql("DROP TABLE t")
+        assert made.read() is None
+        assert made.read() is None
+        database.sql("CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1), (2)")
+        assert ids(made.read()) == [2]
+        # Another task may find the table gone when it starts.
+        database.sql("ALTER TABLE t RENAME TO old")
+        made.restart_task()
+        assert made.read() is None
+        database.sql("ALTER TABLE old RENAME TO t; INSERT INTO t VALUES (3)")
+        assert ids(made.read()) == [3]
+
+
+def test_numbers_with_decimals_are_no_order(database: FreshDatabase, world: World) -> None:
+    database.sql("CREATE TABLE t (id DECIMAL(10, 2) PRIMARY KEY)")
+    with (
+        source(world, {**database.config, **BY_ID}) as made,
+        pytest.raises(ConfigError, match="2 digits behind the point"),
+    ):
+        made.read()
+
+
 def test_tables_come_and_go(database: FreshDatabase, world: World) -> None:
     database.sql("CREATE TABLE a (id INT PRIMARY KEY); CREATE TABLE b (id INT PRIMARY KEY)")
     config = {**database.config, **BY_ID, "table.poll.interval.ms": "100"}

@@ -5,14 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from penstock.api import PartitionKey
 from penstock.connectors.file.appender import TargetFile
 from penstock.connectors.file.sink import FileStreamSinkConnector
-from penstock.connectors.file.source import FileStreamSourceConnector
+from penstock.connectors.file.source import FileStreamSourceConnector, FileStreamSourceTask
 from penstock.errors import ConfigError, DataError, RetriableError
 
 if TYPE_CHECKING:
@@ -151,3 +151,18 @@ def test_importing_the_plugins_does_not_import_spark() -> None:
         "sys.exit('pyspark' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("what", ["EOFError: the file ends", "FileNotFoundError: in.txt"])
+def test_a_file_that_is_cut_while_it_is_read_is_looked_at_again(what: str, tmp_path: Path) -> None:
+    task = FileStreamSourceTask()
+    task.start({"file": str(tmp_path / "in.txt"), "topic": "t"}, cast("Any", WithoutOffsets()))
+    found = task.explained(RuntimeError(f"Traceback of a Python worker\n{what}"))
+    assert isinstance(found, RetriableError)
+    other = RuntimeError("something else")
+    assert task.explained(other) is other
+
+
+class WithoutOffsets:
+    def offset(self, partition: object) -> None:
+        return None

@@ -66,6 +66,19 @@ def test_going_on_in_another_time_zone_never_skips(millis: int) -> None:
     assert form.offset(form.at(millis))["timestamp"] <= millis
 
 
+@given(minutes=st.integers(-120, 120))
+def test_a_time_that_clocks_skip_never_comes_back_as_a_later_one(minutes: int) -> None:
+    """A table may have 02:10 of the day on which summer begins, or a chunk may end there."""
+    form = OffsetForm(Mode.TIMESTAMP, ZoneInfo("Europe/Berlin"))
+    two_in_the_morning = 1_616_896_800_000_000  # 2021-03-28
+    position = Position(two_in_the_morning + minutes * 60_000_000)
+    again = form.position(form.offset(position))
+    assert again.micros is not None
+    assert position.micros is not None
+    assert again.micros <= position.micros
+    assert again == position or 0 <= minutes < 60
+
+
 def test_partitions() -> None:
     table = TableId("users", "public", "shop")
     assert table_partition(table) == {"protocol": "1", "table": "shop.public.users"}

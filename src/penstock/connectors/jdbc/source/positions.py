@@ -88,8 +88,13 @@ class OffsetForm:
     def _utc(self, micros: int) -> int:
         if self.zone is None:
             return micros
-        wall = _WALL_EPOCH + micros * _MICRO
-        return (wall.replace(tzinfo=self.zone) - _EPOCH) // _MICRO
+        wall = (_WALL_EPOCH + micros * _MICRO).replace(tzinfo=self.zone)
+        moment = (wall - _EPOCH) // _MICRO
+        if self._wall(moment) <= micros:
+            return moment
+        # Clocks skip this time when summer begins. Stored so it would come back as a later one,
+        # and rows up to that would be lost; as an earlier one it only repeats some.
+        return (wall.replace(fold=1) - _EPOCH) // _MICRO
 
     def _wall(self, micros: int) -> int:
         if self.zone is None:

@@ -380,14 +380,22 @@ class RowsReader:
         name = self._config.incrementing_column(self.target.table)
         if name:
             column = self._named(columns, name, "incrementing.column.name")
-            return self._of_type(column, _NUMBERS, "a number")
+            return self._whole(self._of_type(column, _NUMBERS, "a number"))
         found = [column for column in columns if column.autoincrement]
         if len(found) != 1:
             raise ConfigError(
                 f"{self.target} has {len(found)} auto-increment columns: name the one to use in"
                 f" incrementing.column.name; mode={self._mode} needs it"
             )
-        return found[0]
+        return self._whole(found[0])
+
+    def _whole(self, column: ColumnFacts) -> ColumnFacts:
+        if column.type in (SqlType.NUMERIC, SqlType.DECIMAL) and column.scale > 0:
+            raise ConfigError(
+                f"{self.target}: column {column.name} is {column.type_name} with {column.scale}"
+                f" digits behind the point; mode={self._mode} needs whole numbers"
+            )
+        return column
 
     def _timestamp_columns(self, columns: Sequence[ColumnFacts]) -> tuple[ColumnFacts, ...]:
         names = self._config.timestamp_columns(self.target.table)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from penstock.api.connector import PartitionKey
@@ -54,6 +54,7 @@ class JdbcSourceTask(FrameSourceTask):
         self._given_limits = limits
         self._database: Database | None = None
         self._readers: list[RowsReader] = []
+        self._absent: list[Target] = []
         self._pending: deque[RowsReader] = deque()
         self._failures = 0
         self._frame_readers: dict[str, tuple[Layout, FrameReader]] = {}
@@ -109,6 +110,7 @@ class JdbcSourceTask(FrameSourceTask):
         # The session is asked for only where it is needed: that takes calls into the JVM, too.
         database = self._database or self._opened(self._context.spark)
         if not self._pending:
+            self._look_for_absent(database)
             self._pending.extend(self._readers)
         while self._pending:
             reader = self._pending.popleft()
@@ -126,8 +128,9 @@ class JdbcSourceTask(FrameSourceTask):
             table = reader.target.table
             if table is None or _exists(database, table):
                 raise
-            log.warning("%s is gone; it is no longer read", reader.target)
+            log.warning("%s is gone; it is read on when it is back", reader.target)
             self._readers.remove(reader)
+            self._absent.append(reader.target)
             return None
 
     def _opened(self, spark: SparkSession) -> Database:
@@ -137,23 +140,37 @@ class JdbcSourceTask(FrameSourceTask):
             spark._jvm,  # noqa: SLF001 - pyspark's own way to the JVM
             stopping=lambda: self._context.stopping,
         )
-        self._readers = self._started_readers(database, self._limits(spark))
+        self._absent = []
+        self._readers = [*self._started(spark, database, self._targets())]
+        for target in self._absent:
+            log.warning("%s is not there; it is read when it is", target)
         self._database = database
         return database
 
-    def _started_readers(self, database: Database, limits: Limits) -> list[RowsReader]:
-        readers = []
-        for target in self._targets():
+    def _look_for_absent(self, database: Database) -> None:
+        """A table may be back before the connector has noticed that it was gone."""
+        if not self._absent:
+            return
+        absent, self._absent = self._absent, []
+        for reader in self._started(self._context.spark, database, absent):
+            log.info("%s is there again", reader.target)
+            self._readers.append(reader)
+
+    def _started(
+        self, spark: SparkSession, database: Database, targets: Iterable[Target]
+    ) -> Iterator[RowsReader]:
+        """Readers of those that are there; the others are absent."""
+        limits = self._limits(spark)
+        for target in targets:
             reader = RowsReader(target, self._config, limits)
             try:
                 reader.start(database, self._stored(target))
             except DataError:
                 if target.table is None or _exists(database, target.table):
                     raise
-                log.warning("%s is not there; it is not read", target)
+                self._absent.append(target)
             else:
-                readers.append(reader)
-        return readers
+                yield reader
 
     def _count_failure(self, error: RetriableError) -> None:
         self._failures += 1
