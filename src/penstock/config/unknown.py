@@ -51,7 +51,7 @@ def unknown_keys(
     silent = _PASSED_ON if complete else (*_PASSED_ON, *_OF_PLUGINS)
     told: dict[str, str] = {}
     for key in sorted(set(given) - set(declared)):
-        near = _nearest(key, declared)
+        near = nearest_key(key, declared)
         if near is not None:
             told[key] = f"unknown key {key}; did you mean {near}?"
         elif not key.startswith(silent):
@@ -76,13 +76,17 @@ def in_plain_words(text: str) -> str:
 
 
 def _nearest_class(name: str, known: Iterable[str]) -> str | None:
-    by_short_name = {_short(each): each for each in known}
-    found = get_close_matches(_short(name), by_short_name, 1, _ALIKE)
-    return by_short_name[found[0]] if found else None
+    # Its last word may be mistyped, or left out as in Connect's aliases.
+    by_short_name = {short: each for each in known for short in _short_names(each)}
+    for short in _short_names(name):
+        if found := get_close_matches(short, by_short_name, 1, _ALIKE):
+            return by_short_name[found[0]]
+    return None
 
 
-def _short(name: str) -> str:
-    return name.rpartition(".")[2].removesuffix("Connector").lower()
+def _short_names(name: str) -> tuple[str, str]:
+    last = name.rpartition(".")[2].lower()
+    return last.removesuffix("connector"), last
 
 
 def _without_class(key: str, given: Collection[str]) -> str:
@@ -92,7 +96,8 @@ def _without_class(key: str, given: Collection[str]) -> str:
     return ""
 
 
-def _nearest(key: str, declared: Iterable[str]) -> str | None:
+def nearest_key(key: str, declared: Iterable[str]) -> str | None:
+    """The one that was probably meant; None if none is near enough for a typing error."""
     close = [
         (distance, each) for each in declared if (distance := _mistakes(key, each)) is not None
     ]

@@ -30,6 +30,8 @@ from penstock.wire.models import (
 )
 
 UNKNOWN_TYPE = "unknown"
+#: Of connectors that were deleted something is kept, too, but not without end.
+_MOST_NOTED = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +223,8 @@ class Views:
         generation = self._plugins.generation
         noted = self._noted.get(name)
         if noted is None or noted[:2] != (config, generation):
+            if len(self._noted) >= _MOST_NOTED:
+                self._noted.clear()
             noted = self._noted[name] = (config, generation, self._notes_of(config))
         return noted[2]
 

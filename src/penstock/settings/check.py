@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from penstock.config import ClassResolver
+from penstock.config.unknown import nearest_key
 from penstock.config.values import Type, parse_value
 from penstock.errors import ConfigError
 from penstock.settings.clients import CLIENT_KEYS, JAVA_ONLY, OWN_LOGINS
@@ -187,8 +187,8 @@ def _unknown(name: str, mode: Mode) -> str:
     if name in MODES[other].definition():
         return f"{name} is ignored: it is for {other} workers, and this one is {mode}"
     known = [*MODES[mode].definition().keys, *CLIENT_KEYS.keys]
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.75)
-    hint = f"; did you mean {near[0]}?" if near else ""
+    near = nearest_key(name, known)
+    hint = f"; did you mean {near}?" if near else ""
     return f"{name} is no known worker setting and is ignored{hint}"
 
 

@@ -98,6 +98,12 @@ def test_an_unknown_class_is_told_with_one_that_is_near() -> None:
     assert "did you mean" not in in_plain_words(CONNECTS_TEXT.format("com.acme.S3Sink"))
 
 
+@pytest.mark.parametrize("name", ["org.x.FileStreamSourceConector", "FileStremSource"])
+def test_a_mistyped_class_is_told_with_the_right_one(name: str) -> None:
+    told = in_plain_words(CONNECTS_TEXT.format(name))
+    assert "; did you mean org.x.FileStreamSourceConnector?" in told
+
+
 def test_why_a_class_could_not_be_loaded_is_kept() -> None:
     told = in_plain_words(CONNECTS_TEXT.format("acme.Lines") + " acme.py: no module named boto3")
     assert told.endswith("on this worker. acme.py: no module named boto3")
