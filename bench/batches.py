@@ -12,7 +12,7 @@ from bench.processes import cpu_seconds
 from bench.report import Result
 from bench.throughput import fill_topic_name, sink_config
 
-SIZES = (1, 10, 50, 100, 101, 200, 500, 1_000, 2_000, 4_900, 5_000, 10_000, 19_000, 21_000, 100_000)
+SIZES = (1, 10, 50, 100, 200, 500, 1_000, 2_000, 3_000, 5_000, 9_900, 10_000, 19_000, 100_000)
 #: The first batches of a size teach the JVM. As many follow as make so many records, within limits.
 WARM_UPS = 3
 FEWEST, MOST, RECORDS = 5, 30, 20_000

@@ -12,7 +12,7 @@ from bench.lab import JAVA, JSON, PENSTOCK, BenchError, Lab, Worker, committed, 
 from bench.measure import Run, measured
 from bench.report import Result
 from bench.tables import USERS, count_of, database
-from penstock.jars import classpath
+from penstock.machine.jars import classpath
 from penstock.testing.databases import FreshDatabase
 
 PENSTOCK_SINK = "io.confluent.connect.jdbc.JdbcSinkConnector"

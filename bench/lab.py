@@ -15,8 +15,8 @@ import httpx
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
-from penstock.kafka.embedded import EmbeddedKafka
-from penstock.process import Child
+from penstock.machine.embedded_kafka import EmbeddedKafka
+from penstock.machine.process import Child
 from penstock.testing.connect import ConnectProcess, distributed_properties
 from penstock.testing.oracle import JavaConnect
 from penstock.testing.worker import PenstockWorker

@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from bench.measure import measured
-from penstock.jars import classpath
+from penstock.machine.jars import classpath
 
 SCHEMA = '{"schema":{"type":"string","optional":false},'
 

@@ -22,9 +22,9 @@ from bench.measure import median
 from bench.processes import cpu_seconds, own_cpu_seconds
 from bench.report import Result
 from bench.throughput import source_config
-from penstock.kafka.embedded import EmbeddedKafka
-from penstock.ports import free_port
-from penstock.process import Child
+from penstock.machine.embedded_kafka import EmbeddedKafka
+from penstock.machine.free_ports import free_port
+from penstock.machine.process import Child
 
 SPARK_IS_READY = "Spark started in"
 #: How long a worker is up before it is asked for its first connector.

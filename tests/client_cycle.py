@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from penstock.client import Client
-from penstock.errors import BadRequestError, ConflictError, NotFoundError
+from penstock.kernel.errors import BadRequestError, ConflictError, NotFoundError
+from penstock.kernel.wire.models import OffsetEntry
 from penstock.testing.waiting import WAIT_SECONDS, eventually
-from penstock.wire.models import OffsetEntry
 from tests.unit.cli.run import Done, penstock
 
 SOURCE = "org.apache.kafka.connect.file.FileStreamSourceConnector"
@@ -135,7 +135,7 @@ def all_commands(url: str, name: str, topic: str, folder: Path) -> None:
     described = f"topics   {topic}"
     eventually(lambda: described in ok("describe", name))
     assert topic in ok("topics", "used", name)
-    assert "forgotten" in ok("topics", "used", name, "--reset")
+    assert "were reset" in ok("topics", "used", name, "--reset")
     assert ok("pause", name) == f"{name}: paused\n"
     assert ok("resume", name) == f"{name}: running\n"
     assert "task 0" in ok("restart", name, "--tasks", "--wait")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 from hypothesis import settings
 
-from penstock.process import Server
+from penstock.machine.process import Server
 from penstock.testing.databases import DatabaseServer, FreshDatabase, MariaDb, PostgreSql
 from penstock.testing.oracle import JavaConnect
 from penstock.testing.registry import SchemaRegistry
@@ -181,7 +181,7 @@ def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """One local Spark session with the Kafka and Avro modules."""
-    from penstock.plan.session import SparkEngine
+    from penstock.worker.engine.session import SparkEngine
 
     engine = SparkEngine(QUICK_SPARK)
     yield engine.session()

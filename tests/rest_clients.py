@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from penstock.cache import cache_home, locked
-from penstock.errors import SetupError
+from penstock.kernel.errors import SetupError
+from penstock.machine.cache import cache_home, locked
 
 _INSTALL_SECONDS: Final = 400.0
 _REQUESTS: Final = (

@@ -20,8 +20,8 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
     UserScramCredentialUpsertion,
 )
 
-from penstock.kafka.embedded import EmbeddedKafka
-from penstock.ports import free_port
+from penstock.machine.embedded_kafka import EmbeddedKafka
+from penstock.machine.free_ports import free_port
 
 PASSWORD = 'it\'s "x";='
 _JAVA_QUOTED = PASSWORD.replace("\\", "\\\\").replace('"', '\\"')

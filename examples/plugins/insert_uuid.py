@@ -15,15 +15,21 @@ from uuid import uuid4
 
 from penstock.api import (
     ColumnTransformation,
+    Config,
+    DataError,
     Envelope,
+    Field,
+    Importance,
     Part,
     Record,
     RecordTransformation,
+    Schema,
+    SchemaType,
     Side,
+    Type,
+    fail,
+    key,
 )
-from penstock.config import Config, Importance, Type, key
-from penstock.data import Field, Schema, SchemaType
-from penstock.errors import DataError
 
 UUID_SCHEMA = Schema(SchemaType.STRING)
 
@@ -113,8 +119,6 @@ class _InsertUuid(ColumnTransformation):
 
     def _without_schema(self, envelope: Envelope, part: Part) -> Envelope:
         from pyspark.sql import functions as F
-
-        from penstock.columns.faults import fail
 
         name = self.config.uuid_field_name
         found = F.try_variant_get(part.column, "$", "map<string,variant>")

@@ -1,6 +1,6 @@
-"""Write the reference pages: the worker's properties, and one page for each plugin.
+"""Writes the reference pages: the worker's properties, and one page for each plugin.
 
-Everything on them comes from the Config classes, so a page can't say anything else than the code.
+Everything on them comes from the Config classes, so pages and code always agree.
 Run as `python -m penstock.docs [DIRECTORY]`.
 """
 
@@ -12,27 +12,29 @@ from pathlib import Path
 from typing import Final
 
 from penstock.api.plugin import Plugin, PluginKind
-from penstock.config import ConfigDef, ConfigKey
-from penstock.config.values import render
+from penstock.kafka.client_keys import WORKER_KEYS
+from penstock.kernel.config import ConfigDef, ConfigKey
+from penstock.kernel.config.values import render
 from penstock.plugins import BUILT_IN, PluginInfo, Plugins
-from penstock.settings import CLIENT_KEYS, PREFIXES, DistributedSettings, StandaloneSettings
-from penstock.settings.connector_keys import SINK_KEYS, SOURCE_KEYS, common_keys
-from penstock.settings.worker import WorkerSettings
+from penstock.worker.settings import PREFIXES, DistributedSettings, StandaloneSettings
+from penstock.worker.settings.connector_keys import SINK_KEYS, SOURCE_KEYS, common_keys
+from penstock.worker.settings.worker import WorkerSettings
 
 _NOTE: Final = "<!-- Written by `make docs` from the code; edit the doc texts there. -->"
 
 _KINDS: Final = {
-    PluginKind.SOURCE: ("Source connectors", "Bring records into Kafka."),
-    PluginKind.SINK: ("Sink connectors", "Take records out of Kafka."),
-    PluginKind.TRANSFORMATION: ("Transformations", "Change records on their way."),
-    PluginKind.PREDICATE: ("Predicates", "Choose the records a transformation applies to."),
+    PluginKind.SOURCE: ("Source connectors", "They write records to Kafka."),
+    PluginKind.SINK: ("Sink connectors", "They read records from Kafka."),
+    PluginKind.TRANSFORMATION: ("Transformations", "They change records."),
+    PluginKind.PREDICATE: ("Predicates", "They choose the records that a transformation changes."),
     PluginKind.CONVERTER: (
         "Converters",
-        "Between data and bytes; those without a schema registry convert headers too.",
+        "They convert between data and bytes; those without a schema registry also convert "
+        "headers.",
     ),
     PluginKind.HEADER_CONVERTER: (
         "Header converters",
-        "Between header values and bytes only.",
+        "They convert between header values and bytes only.",
     ),
 }
 
@@ -46,7 +48,7 @@ _PREFIX_TEXTS: Final = {
     "config.providers.": "classes and parameters of config providers",
     "listeners.https.": "TLS settings (`ssl.*`) of https listeners",
     "admin.listeners.https.": "TLS settings of https admin listeners",
-    "metrics.context.": "labels that travel with metrics",
+    "metrics.context.": "labels of metrics",
     "spark.": "settings of the Spark session, such as `spark.master`",
 }
 
@@ -57,7 +59,7 @@ _CONNECTOR_PREFIXES: Final = {
     "key.converter., value.converter., header.converter.": "keys of the converter's class",
     "topic.creation.<group>.": "`include` and `exclude` (expressions for topic names), "
     "`replication.factor`, `partitions` and any setting of a topic; the group `default` is for "
-    "all other topics and has to be there if any group is",
+    "all other topics and is required if there is any group",
     "producer.override., consumer.override., admin.override.": "settings of the connector's own "
     "Kafka clients, as far as the worker's policy allows them",
 }
@@ -81,7 +83,7 @@ def worker_page() -> str:
         _NOTE,
         "A worker reads these from its properties file, or from environment variables: "
         "`CONNECT_GROUP_ID` is `group.id`, `__` stands for an underscore and `___` for a dash.\n"
-        "A wrong value stops the start. A key that is not known is named in the log.",
+        "A worker with a wrong value does not start. It logs a warning for an unknown key.",
         "## Both modes",
         *_keys(common),
         "## Standalone mode",
@@ -89,9 +91,9 @@ def worker_page() -> str:
         "## Distributed mode",
         *_keys(_without(DistributedSettings.definition(), common)),
         "## Connections to Kafka",
-        "Given to every Kafka client of the worker. A client of its own kind can have other "
-        "values under `producer.`, `consumer.` and `admin.`.",
-        *_keys(CLIENT_KEYS),
+        "For every Kafka client of the worker. Set other values for some clients under "
+        "`producer.`, `consumer.` and `admin.`.",
+        *_keys(WORKER_KEYS),
         "## Prefixes",
         "\n".join(f"- `{prefix}`: {_PREFIX_TEXTS[prefix]}" for prefix in PREFIXES),
     ]
@@ -99,17 +101,17 @@ def worker_page() -> str:
 
 
 def connector_page() -> str:
-    """The keys that every connector has, whatever its class."""
+    """The keys that every connector has."""
     parts = [
         "# Connector properties",
         _NOTE,
-        "Every connector has these besides the keys of its class.",
+        "Every connector has these and the keys of its class.",
         "## All connectors",
         *_keys(common_keys(None)),
         "## Source connectors",
         *_keys(SOURCE_KEYS),
-        "A source may also have the keys `errors.deadletterqueue.*` of sinks, which Kafka Connect "
-        "does not give it; the REST API lists them for a source whose config has one of them.",
+        "A source may also have the keys `errors.deadletterqueue.*` of sinks, unlike in Kafka "
+        "Connect; the REST API lists them for a source whose config has one of them.",
         "## Sink connectors",
         *_keys(SINK_KEYS),
         "## Prefixes",
@@ -119,7 +121,7 @@ def connector_page() -> str:
 
 
 def write(folder: Path, plugins: Plugins) -> None:
-    """Write all pages; pages of plugins that are gone are removed."""
+    """Write all pages, and remove pages of plugins that no longer exist."""
     found = pages(plugins)
     (folder / "plugins").mkdir(parents=True, exist_ok=True)
     for old in (folder / "plugins").glob("*.md"):
@@ -134,7 +136,7 @@ def _grouped(plugins: Plugins) -> Iterator[tuple[str, list[PluginInfo]]]:
     found: dict[str, list[PluginInfo]] = {}
     converters = {info.name for info in plugins.infos([PluginKind.CONVERTER])}
     for info in plugins.infos():
-        # Nearly every converter is a header converter too; one page is enough.
+        # Nearly every converter is also a header converter; one page is enough.
         if info.kind is not PluginKind.HEADER_CONVERTER or info.name not in converters:
             found.setdefault(f"{info.kind}-{_title(info)}.md", []).append(info)
     yield from found.items()
@@ -169,7 +171,7 @@ def _plugin_page(plugins: Plugins, infos: list[PluginInfo]) -> str:
 
 
 def _described_by(plugin: type[Plugin], *, shared: bool) -> str:
-    # The $Key and $Value of a transformation say which they are; what they do, their base says.
+    # The docstrings of $Key and $Value say only which they are; that of their base describes them.
     own = [base for base in plugin.__mro__ if base.__module__ == plugin.__module__]
     return (own[1] if shared and len(own) > 1 else plugin).__doc__ or ""
 
@@ -204,7 +206,7 @@ def _page(parts: Iterable[str]) -> str:
 
 
 def main() -> None:
-    """Write the pages of the built-in plugins into a directory, `docs` if none is named."""
+    """Write the pages of the built-in plugins into a directory; by default `docs`."""
     folder, *more = sys.argv[1:] or ["docs"]
     if more or folder.startswith("-"):
         sys.exit("usage: python -m penstock.docs [DIRECTORY]")

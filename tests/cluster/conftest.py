@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from penstock.ports import free_port
-from penstock.process import Server
+from penstock.machine.free_ports import free_port
+from penstock.machine.process import Server
 from penstock.testing.connect import distributed_properties
 from penstock.testing.rest import ConnectRest
 from penstock.testing.worker import PenstockWorker

@@ -393,22 +393,23 @@ DIFFERENCES = (
         "`DELETE /admin/loggers/{name}` takes back what was set for a logger and all below it. "
         "Loggers of libraries that have a level of their own keep it unless they are named.",
         "A level for `root` that is set and set back leaves nothing behind. "
-        "(tests/unit/herder/test_loggers.py)",
+        "(tests/unit/worker/herder/test_loggers.py)",
         _logger_methods,
     ),
     Difference(
         "`trace` begins with the reason in one line and a line that says what to do; then comes a"
         " Python traceback.",
-        "It is where the error was raised. (tests/unit/test_logs.py)",
+        "It is where the error was raised. (tests/unit/kernel/test_logs.py)",
         _traces,
     ),
     Difference(
         "The status of a connector may have `notes`: keys of its config that no plugin declares,"
-        " with the one that was probably meant. That of a task may have `figures`.",
+        " with the one that was probably meant. That of a task may have `figures`. What runs may"
+        " have a `trace`: why a connector has no task, what a task waits for.",
         "Such keys are accepted, as in Kafka Connect; most are typing errors. Figures are what a"
         " user should know of but need not fix, such as numbers that a JDBC source skipped;"
         " `starting` is there until the first poll or batch of a task that runs has ended."
-        " (tests/unit/cli/connectors/test_unknown.py, tests/unit/herder/test_life_cycle.py)",
+        " (tests/unit/cli/connectors/test_unknown.py, tests/unit/worker/herder/test_life_cycle.py)",
         _more_of_a_state,
     ),
     Difference(
@@ -431,7 +432,7 @@ UNCOMPARED = (
         "compare what they read with what they wrote need it (see [operations.md]"
         "(operations.md#clients-that-compare)).",
         "Kafka Connect shows them in clear to everybody who may ask. "
-        "(tests/unit/herder/test_requests.py, tests/unit/rest/test_api.py)",
+        "(tests/unit/worker/herder/test_requests.py, tests/unit/worker/rest/test_api.py)",
     ),
     (
         "A hidden value that is sent back, or that a `PATCH` leaves out, keeps the stored secret, "
@@ -439,25 +440,26 @@ UNCOMPARED = (
         "settings of the same connector, converter or client): then it is refused (400) until the "
         "secret itself is sent.",
         "Else who may write configs could have secrets sent to himself. "
-        "(tests/unit/herder/test_secrets.py)",
+        "(tests/unit/worker/herder/test_secrets.py)",
     ),
     (
-        "A reference to `env`, `file` or `directory` in a config is an error of its key (400) if "
-        "the worker has no config provider of that name.",
+        "A reference to `env`, `file` or `directory`, or to what people call providers of secrets "
+        "(`vault`, `aws`, `azure`, `secrets` and the like), in a config is an error of its key "
+        "(400) if the worker has no config provider of that name.",
         "Kafka Connect hands the reference itself to the database. "
-        "(tests/unit/herder/test_validation.py)",
+        "(tests/unit/worker/herder/test_validation.py)",
     ),
     (
         "`null` as the value of one of a connector's own keys is an error of that key, as it is "
         "for all other keys; so is `[hidden]` where nothing is stored.",
         "Kafka Connect stores it, and the connector fails later. "
-        "(tests/unit/herder/test_same_refusals.py)",
+        "(tests/unit/worker/herder/test_same_refusals.py)",
     ),
     (
         "A number of more than 1,000 characters, and half of a surrogate pair (`\\ud800`), in a "
         "body are a 400 with the reason.",
         "Kafka Connect answers 500, or stores what no client can read. "
-        "(tests/unit/rest/test_wire.py)",
+        "(tests/unit/worker/rest/test_wire.py)",
     ),
     (
         "Requests have limits: a body of 10 MiB (413), 10 s for the header and 30 s for the body "
@@ -465,16 +467,17 @@ UNCOMPARED = (
         "`Content-Length` and `Transfer-Encoding`, or with a line that ends without a carriage "
         "return, is refused (400).",
         "So that no client can keep the worker from the others. All but the last two have a "
-        "property of the worker. (tests/unit/rest/test_limits.py)",
+        "property of the worker. (tests/unit/worker/rest/test_limits.py)",
     ),
     (
         "`GET /health` answers 503 at once while the worker starts.",
         "Kafka Connect waits up to 10 s first, longer than most probes do. "
-        "(tests/unit/rest/test_api.py)",
+        "(tests/unit/worker/rest/test_api.py)",
     ),
     (
         "Replacing a config by the same config does not restart a connector unless it has failed.",
-        "Nothing was changed, so nothing is disturbed. (tests/unit/herder/test_life_cycle.py)",
+        "Nothing was changed, so nothing is disturbed. "
+        "(tests/unit/worker/herder/test_life_cycle.py)",
     ),
     (
         "A standalone worker answers as a distributed one does: 404 for what does not exist, "
@@ -484,7 +487,12 @@ UNCOMPARED = (
     (
         "A connector with a percent sign in its name can be asked for (`%25`).",
         "Kafka Connect creates it, and then refuses every path to it. "
-        "(tests/unit/rest/test_api.py)",
+        "(tests/unit/worker/rest/test_api.py)",
+    ),
+    (
+        "A path with a control character (`%01`) is answered like any other.",
+        "Kafka Connect's web server refuses it with 400 and no body. "
+        "(tests/kafka/worker/test_generated_requests.py)",
     ),
     (
         "Restarting a task of a stopped connector is a 404.",
@@ -521,17 +529,18 @@ UNCOMPARED = (
         "`POST /penstock/secrets/compare` answers of digests, made with the salt of "
         "`GET /penstock/secrets/salt`, whether they are those of hidden values; not of more than "
         "five wrong ones of a value in an hour.",
-        "So that `penstock plan` sees a changed password. (tests/unit/manager/test_applying.py)",
+        "So that `penstock plan` sees a changed password. "
+        "(tests/unit/tools/manager/test_applying.py)",
     ),
     (
         "`POST /penstock/connectors/{c}/copy` makes a connector with the config of another one, "
         "secrets included.",
-        "For `penstock create NEW --like OLD`. (tests/unit/rest/test_api.py)",
+        "For `penstock create NEW --like OLD`. (tests/unit/worker/rest/test_api.py)",
     ),
     (
         "A source whose config has one of the keys `errors.deadletterqueue.*` gets all three of "
         "them listed and checked.",
-        "Sources have dead letters here. (tests/unit/herder/test_validation.py)",
+        "Sources have dead letters here. (tests/unit/worker/herder/test_validation.py)",
     ),
     (
         "`POST /connectors/{c}/tasks` and `PUT /connectors/{c}/fence` are always refused.",

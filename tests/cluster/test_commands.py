@@ -7,12 +7,13 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import httpx
 
-from penstock.ports import free_port
-from penstock.process import Child
+from penstock.machine.free_ports import free_port
+from penstock.machine.process import Child
 from penstock.testing.connect import distributed_properties
 from penstock.testing.processes import await_end, descendants
 from penstock.testing.waiting import eventually, patient
@@ -87,6 +88,7 @@ def test_up_keeps_connectors_between_runs_and_leaves_nothing_behind(tmp_path: Pa
 
 
 def test_up_ends_with_its_kafka(tmp_path: Path) -> None:
+    """It does not wait for a Kafka that is dead, and reports once what that did not store."""
     options = ["--port", str(free_port()), "--kafka-port", str(free_port())]
     command = [*PENSTOCK, "up", "--data-dir", str(tmp_path / "data"), *options]
     with Child("penstock up", command, log=tmp_path / "log") as child:
@@ -94,10 +96,34 @@ def test_up_ends_with_its_kafka(tmp_path: Path) -> None:
         child.wait_until(
             lambda: answers(f"http://127.0.0.1:{options[1]}/health"), patient(), "it was healthy"
         )
+        config = {"connector.class": "FileStreamSource", "file": "/nowhere/at/all", "topic": "t"}
+        url = f"http://127.0.0.1:{options[1]}/connectors"
+        httpx.post(url, json={"name": "c", "config": config}, timeout=patient()).raise_for_status()
+        eventually(
+            lambda: httpx.get(f"{url}/c/status", timeout=patient()).json()["tasks"],
+            lambda tasks: [task["state"] for task in tasks] == ["RUNNING"],
+        )
         os.kill(kafka, signal.SIGKILL)
         assert child.wait(patient())
         assert child.exit_code == 1
-    assert f"penstock: Kafka ended by itself; its log is {tmp_path / 'data'}" in child.tail()
+    lines = (tmp_path / "log").read_text().splitlines()
+    told = [at for at, line in enumerate(lines) if "Kafka ended by itself" in line]
+    assert len(told) == 1
+    assert lines[told[0]].startswith(f"penstock: Kafka ended by itself; its log is {tmp_path}/data")
+    last = [line for line in lines[told[0] :] if " INFO Sto" in line]
+    assert [line.split(" INFO ")[-1] for line in last] == [
+        "Stopping (penstock.worker.bootstrap)",
+        "Stopping 1 tasks of 1 connectors (penstock.worker.herder.local_herder)",
+        "Storing the last states (penstock.worker.herder.local_herder)",
+        "Stopped (penstock.worker.bootstrap)",
+    ]
+    storing, stopped = (datetime.fromisoformat(line[1:24]) for line in last[-2:])
+    assert stopped - storing < timedelta(seconds=10)
+    lost = [line for line in lines[told[0] :] if "tatuses" in line]
+    assert [line.split(" WARNING ")[-1] for line in lost] == [
+        "Last statuses are not stored: ran out of time while writing 2 statuses to connect-status"
+        " (penstock.worker.herder.local_herder)"
+    ]
 
 
 def _refuse_a_second_kafka(data: Path, holder: Child) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.kafka.embedded import EmbeddedKafka
+from penstock.machine.embedded_kafka import EmbeddedKafka
 from penstock.testing.processes import alive, await_end, descendants
 from penstock.testing.waiting import eventually, patient
 from penstock.testing.worker import PenstockWorker
@@ -140,7 +140,7 @@ def test_the_spark_jvm_is_killed(crashing: PenstockWorker, transfer: Transfer, s
     transfer.await_arrival()
     assert crashing.rest.states(transfer.source) == ["RUNNING", "RUNNING"]
     assert crashing.rest.states(transfer.sink) == ["RUNNING", "RUNNING"]
-    assert "The Spark JVM went away; starting another" in crashing.log_text
+    assert "The Spark JVM died; starting another" in crashing.log_text
     transfer.check(most_twice=size.lines)
 
     transfer.append(5)

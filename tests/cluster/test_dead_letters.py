@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from penstock.ports import free_port
+from penstock.machine.free_ports import free_port
 from penstock.testing.waiting import patient
 from penstock.testing.worker import PenstockWorker
 from tests.cluster import topics

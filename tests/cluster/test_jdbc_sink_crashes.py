@@ -8,7 +8,7 @@ import time
 import uuid
 from dataclasses import dataclass
 
-from penstock.errors import SetupError
+from penstock.kernel.errors import SetupError
 from penstock.testing.databases import FreshDatabase
 from penstock.testing.processes import await_end, descendants
 from penstock.testing.waiting import patient

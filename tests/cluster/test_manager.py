@@ -21,6 +21,7 @@ from penstock.manager import MARKER, Connector, Connectors
 from penstock.testing.oracle import JavaConnect
 from penstock.testing.waiting import eventually, patient
 from penstock.testing.worker import PenstockWorker
+from penstock.tools.manager.exporting import write_text
 from tests.cluster import topics
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "manager"
@@ -275,7 +276,7 @@ def test_the_real_connect(oracle_connect: JavaConnect, tmp_path: Path) -> None:
 
             exported = manager.export(client)
             assert exported.secrets == [("a", jaas)]
-            text = manager.exporting.write_text(exported, manager.Format.YAML)
+            text = write_text(exported, manager.Format.YAML)
             assert "hunter" not in text
             files = manager.load(_written(tmp_path / "all.yaml", text))
             assert manager.plan(client, files, prune=True).pending == []

@@ -16,7 +16,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from penstock.cli.main import app
-from penstock.errors import ConfigError, PenstockError
+from penstock.kernel.errors import ConfigError, PenstockError
 from penstock.testing.oracle import JavaConnect
 from penstock.testing.rest import ConnectRest
 from penstock.testing.waiting import eventually, patient
@@ -321,10 +321,10 @@ def test_without_kafka_the_api_alone_is_used(
         "partition": {"filename": str(file)},
         "offset": {"position": 8},
     }
-    assert "nobody listens" in lonely("show", name).stderr
+    assert "no Kafka listens" in lonely("show", name).stderr
     lonely("set", name, "--offset", '{"position": 4}')
     await_position(worker.rest, name, 8)
-    assert "nobody listens" in lonely.refused("show", name, "--via", "topic")
+    assert "no Kafka listens" in lonely.refused("show", name, "--via", "topic")
 
 
 def test_a_server_without_offsets_and_stop(

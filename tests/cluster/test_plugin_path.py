@@ -12,7 +12,7 @@ from tests.cluster import topics
 
 SHOUT = '''
 from penstock.api import Record, RecordTransformation
-from penstock.config import Config, Type, key
+from penstock.kernel.config import Config, Type, key
 from shout_marks import marks
 
 

@@ -175,7 +175,7 @@ def test_a_query_is_not_checked_against_a_tombstone(
     ("more", "wrong"),
     [
         ({"records": ["x"]}, "record 0 must be an object"),
-        ({"records": [{"valeu": 1}]}, "record 0 has valeu; known are"),
+        ({"records": [{"valeu": 1}]}, "record 0 has unknown keys valeu; use"),
         ({"records": [{"value_base64": "*"}]}, "value_base64 of record 0"),
         ({"limit": 0}, "1 to 100 records"),
     ],

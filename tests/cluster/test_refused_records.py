@@ -213,7 +213,7 @@ def test_a_refused_record_fails_the_task_unless_it_is_tolerated(
     worker.rest.create(name, config | {"errors.tolerance": "none"})
     reason = worker.rest.await_trace(name).splitlines()[0]
     assert "too long" in reason
-    assert f"(record {topic}-0, offset 2)" in reason
+    assert f", record {topic}-0, offset 2)" in reason
     assert postgresql.rows("SELECT COUNT(*) FROM items") == [("2",)]
     worker.rest.configure(name, config)
     await_offset(worker, name, 4)

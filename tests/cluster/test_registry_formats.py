@@ -14,7 +14,7 @@ from confluent_kafka.schema_registry.protobuf import ProtobufDeserializer, Proto
 from confluent_kafka.serialization import MessageField, SerializationContext
 from google.protobuf import message_factory
 
-from penstock.converters.protobuf.files import ProtoSchema
+from penstock.codecs.protobuf.files import ProtoSchema
 from penstock.testing.registry import SchemaRegistry
 from penstock.testing.worker import PenstockWorker
 from tests.cluster import topics

@@ -13,9 +13,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from penstock.errors import SetupError
-from penstock.kafka.embedded import EmbeddedKafka
-from penstock.process import Child
+from penstock.kernel.errors import SetupError
+from penstock.machine.embedded_kafka import EmbeddedKafka
+from penstock.machine.process import Child
 from penstock.testing.connect import distributed_properties
 from penstock.testing.waiting import patient
 from penstock.testing.worker import PenstockWorker
@@ -89,7 +89,10 @@ def test_without_a_broker_the_worker_waits_and_says_so(tmp_path: Path) -> None:
     worker = PenstockWorker(tmp_path / "w", distributed_properties("127.0.0.1:1", "lonely"))
     with _waiting_for_its_broker(worker) as child:
         told = "Kafka can't be used yet"
-        child.wait_until(lambda: told in worker.log_text, patient(), "it told what it waits for")
+        child.wait_until(lambda: told in worker.log_text, patient(15), "it told what it waits for")
+        health = _health(worker.url)
+        assert health is not None
+        assert "the broker at 127.0.0.1:1 does not answer" in health.json()["message"]
         begun = time.monotonic()
         child.stop(patient(60))
         assert child.exit_code == 0

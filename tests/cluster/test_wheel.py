@@ -11,8 +11,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from penstock.ports import free_port
-from penstock.process import Child
+from penstock.machine.free_ports import free_port
+from penstock.machine.process import Child
 from penstock.testing.connect import distributed_properties
 from penstock.testing.rest import ConnectRest
 from penstock.testing.waiting import patient

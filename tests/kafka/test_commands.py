@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 from penstock.cli import doctor
-from penstock.kafka.probe import describe
-from penstock.ports import free_port
-from penstock.process import Child
+from penstock.machine.broker_probe import describe
+from penstock.machine.free_ports import free_port
+from penstock.machine.process import Child
 from penstock.testing.waiting import patient
 
 

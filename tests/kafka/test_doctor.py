@@ -8,9 +8,9 @@ import pytest
 
 from penstock.cli import doctor
 from penstock.cli.doctor import Finding, Verdict
-from penstock.clock import Deadline
 from penstock.kafka.clients import Admin
-from penstock.ports import free_port
+from penstock.kernel.clock import Deadline
+from penstock.machine.free_ports import free_port
 from penstock.testing.connect import distributed_properties
 from penstock.testing.waiting import patient
 

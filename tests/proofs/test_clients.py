@@ -3,6 +3,6 @@
 from tests.kafka.clients.test_group_consumer import (  # noqa: F401
     test_a_consumer_whose_broker_goes_away_and_comes_back,
 )
-from tests.kafka.storage.test_log import (  # noqa: F401
+from tests.kafka.worker.storage.test_log import (  # noqa: F401
     test_a_log_whose_broker_goes_away_and_comes_back,
 )

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import pytest
 
-from penstock.process import Server
+from penstock.machine.process import Server
 from tests.shared.costs import LevelCosts, ProcessWatch, level_of, summary
 from tests.shared.servers import Desk, SharedServers, ask
 

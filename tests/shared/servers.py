@@ -19,9 +19,9 @@ from multiprocessing.connection import Client, Connection, Listener
 from pathlib import Path
 from typing import Final
 
-from penstock.errors import DeadlineExceededError, SetupError
-from penstock.kafka.embedded import EmbeddedKafka
-from penstock.process import Child, Server
+from penstock.kernel.errors import DeadlineExceededError, SetupError
+from penstock.machine.embedded_kafka import EmbeddedKafka
+from penstock.machine.process import Child, Server
 from penstock.testing.connect import distributed_properties
 from penstock.testing.databases import MariaDb, PostgreSql
 from penstock.testing.oracle import JavaConnect, make_archive

@@ -24,7 +24,7 @@ class Size:
         load_rows: rows of a first load that a dying database interrupts.
         chunk_rows: rows of a first load during which the worker dies.
         records: of a batch with bad ones among them.
-        backlog: waiting records; from 20,000 on Spark's own reader takes them.
+        backlog: waiting records; from 10,000 on Spark's own reader takes them.
         idle_seconds: how long connectors without work are watched.
         requests: generated requests of each operation of the REST API.
     """

@@ -13,43 +13,43 @@ if TYPE_CHECKING:
 
     from penstock.api.sink import SinkTask
     from penstock.api.source import SourceTask
-    from penstock.data.record import TopicPartition
+    from penstock.kernel.data.record import TopicPartition
 
 
 class ConnectorContext(Protocol):
-    """What the runtime offers a connector. Every method may be called from any thread."""
+    """The runtime's services for a connector. Any thread may call any method."""
 
     @property
     def spark(self) -> SparkSession:
-        """The worker's session, started if need be: for looking at the outside world.
+        """The worker's Spark session, started if necessary, for checks of the outside world.
 
-        Ask for it when you need it: it may be another one later.
+        Do not keep it: it may be replaced by a new one.
         """
         ...
 
     @property
     def stopping(self) -> bool:
-        """Whether the connector is to end: ask for it while start() waits for something."""
+        """Whether the connector should stop; check it while start() waits for something."""
         ...
 
     def request_task_reconfiguration(self) -> None:
-        """Ask for task_configs() to be called again, because the outside world changed."""
+        """Let the runtime call task_configs() again, because the outside world changed."""
         ...
 
     def raise_error(self, error: Exception) -> None:
-        """Report a failure found on a thread of the connector's own; the connector fails."""
+        """Report an error from one of the connector's own threads; the connector fails."""
         ...
 
 
 class Connector(Plugin, ABC):
-    """Common to sources and sinks. Subclass SourceConnector or SinkConnector instead.
+    """The base of sources and sinks. Subclass SourceConnector or SinkConnector instead.
 
     Life: constructed, start(), task_configs() any number of times, stop(). All on one thread of
-    its own: a connector that hangs holds up nobody else.
+    its own: a connector that hangs blocks no other.
     """
 
     def validate(self, config: Mapping[str, str]) -> Mapping[str, list[str]]:
-        """Messages for each key that is wrong for reasons its definition can't express.
+        """Messages for each key with an error that its definition can't express.
 
         Called without start(), on a new instance.
         """
@@ -57,28 +57,32 @@ class Connector(Plugin, ABC):
         return {}
 
     def examine(self, config: Mapping[str, str], spark: SparkSession) -> Mapping[str, list[str]]:
-        """Messages for each key with which the outside world does not agree: no such table, say.
+        """Messages for each key that does not fit the outside world, such as a missing table.
 
-        Called like validate(), and only for a config in which nothing else is wrong. What may be
-        away only for a while is no mistake of the config, unless start() fails with it too.
+        Called like validate(), only if the config has no other error. Do not report a server that
+        may be away only for a while, unless start() fails with it too.
         """
         raise NotImplementedError
 
     @abstractmethod
     def start(self, config: Mapping[str, str], context: ConnectorContext) -> None:
-        """Make ready to answer task_configs(); raise ConfigError if that can't be."""
+        """Prepare for task_configs(); raise ConfigError if that is impossible."""
 
     @abstractmethod
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
         """One configuration for each task, at most max_tasks of them."""
 
+    def without_tasks(self) -> str:
+        """Why task_configs() returned none; shown in the status."""
+        return "the connector has nothing to do"
+
     def stop(self) -> None:
-        """Give up what start() took. May be called twice, and after a failed start()."""
+        """Release what start() acquired. May be called twice, and after a failed start()."""
         return
 
 
 class SourceConnector(Connector):
-    """A connector that brings records into Kafka."""
+    """A connector that writes records to Kafka."""
 
     kind = PluginKind.SOURCE
     task_class: ClassVar[type[SourceTask]]
@@ -88,31 +92,31 @@ class SourceConnector(Connector):
         config: Mapping[str, str],
         offsets: Mapping[PartitionKey, Mapping[str, Any] | None],
     ) -> bool:
-        """Check offsets that somebody wants to store for this (stopped) connector.
+        """Check offsets that a user wants to store for this (stopped) connector.
 
         Args:
             config: the connector's configuration; start() was not called.
-            offsets: the new offset of each partition, None to forget it. The partitions are
-                PartitionKey values; dict(key) gives the map.
+            offsets: the new offset of each partition, None to delete it. The partitions are
+                PartitionKey values; dict(key) returns the map.
 
         Returns:
-            True if storing them is all there is to do, False if the connector also keeps
+            True if only the framework has to store them, False if the connector also keeps
             offsets elsewhere (the REST answer then says so).
 
         Raises:
-            ConfigError or DataError: the offsets are not ones this connector could have made.
+            ConfigError or DataError: this connector could not have made these offsets.
         """
         del config, offsets
         return False
 
     def exactly_once_supported(self, config: Mapping[str, str]) -> bool | None:
-        """Whether the connector can give exactly once with this config; None: it doesn't say."""
+        """Whether the connector supports exactly once with this config; None: unknown."""
         del config
         return None
 
 
 class SinkConnector(Connector):
-    """A connector that takes records out of Kafka."""
+    """A connector that reads records from Kafka."""
 
     kind = PluginKind.SINK
     task_class: ClassVar[type[SinkTask]]
@@ -126,11 +130,11 @@ class SinkConnector(Connector):
 
 
 class PartitionKey(tuple[tuple[str, Any], ...]):
-    """A source partition (`{"filename": …}`) as a hashable value; dict(key) gives it back."""
+    """A source partition (`{"filename": …}`) as a hashable value; dict(key) returns it."""
 
     __slots__ = ()
 
     @classmethod
     def of(cls, partition: Mapping[str, Any]) -> PartitionKey:
-        """The key of a partition map; its order is kept, as Connect's key bytes need."""
+        """The key of a partition map, in the same order, which Connect's key bytes depend on."""
         return cls(partition.items())

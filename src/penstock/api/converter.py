@@ -11,20 +11,20 @@ from penstock.api.plugin import Plugin, PluginKind
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
-    from penstock.config import Config
-    from penstock.data.record import SchemaAndValue
-    from penstock.data.schema import Schema
+    from penstock.kernel.config import Config
+    from penstock.kernel.data.record import SchemaAndValue
+    from penstock.kernel.data.schema import Schema
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How the bytes of one kind of record are laid out, as far as the driver must know it.
+    """The layout of the bytes of one kind of record, as far as the driver must know it.
 
     Attributes:
         schema: the schema of the decoded data; None for schemaless data (a VARIANT column).
-        tag: whatever the converter needs to tell these bytes from others (a JSON converter: the
-            bytes before the payload). Empty if the converter only has one layout.
-        regular: False if the column decoder can't read such bytes and decode_one() must.
+        tag: bytes by which the converter recognises this layout (JsonConverter: the bytes before
+            the payload). Empty if the converter has only one layout.
+        regular: False if decode() can't read such bytes, so that decode_one() must.
     """
 
     schema: Schema | None
@@ -34,11 +34,11 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class Topics:
-    """Where the rows of a batch go.
+    """The topics that the rows of a batch go to.
 
     Attributes:
         column: the topic of each row.
-        names: all topics there are among them, known on the driver.
+        names: all topics among them, known on the driver.
     """
 
     column: Column
@@ -48,7 +48,7 @@ class Topics:
 class Converter(Plugin, ABC):
     """Bytes to data and back, for whole columns.
 
-    The same object serves all batches of a task; its methods only build expressions.
+    The same object is used for all batches of a task; its methods only build expressions.
     Constructed with its parsed Config and whether it converts keys.
     """
 
@@ -62,29 +62,29 @@ class Converter(Plugin, ABC):
     def encode(self, schema: Schema | None, data: Column) -> Column:
         """Bytes from data: an expression of type struct<data: binary, error: string>.
 
-        `error` is null for a good row, else what is wrong with it (and data is null). Null data
-        becomes what the Java converter makes of null. The expression never throws for a row.
+        `error` is null for a good row, else its error (and data is null). Null data becomes what
+        the Java converter writes for null. The expression never throws for a row.
         """
 
-    #: True if the bytes depend on the topic they go to, which encode_for() then is told.
+    #: True if the bytes depend on their topic; then override encode_for().
     by_topic: bool = False
 
     def encode_for(self, topics: Topics, schema: Schema | None, data: Column) -> Column:  # noqa: ARG002
-        """encode() for rows that go to these topics: what the framework calls.
+        """encode() for rows that go to these topics; the framework calls this.
 
-        Only a converter that is `by_topic` has its own.
+        Only a converter that is `by_topic` overrides it.
         """
         return self.encode(schema, data)
 
-    #: True if all bytes have the one layout that layout() gives for any input, so that nobody
-    #: needs to look at the data before planning a read.
+    #: True if all bytes have the one layout that layout() returns for any input, so that a read
+    #: can be planned without looking at the data.
     uniform: bool = False
 
     @abstractmethod
     def layout(self, raw: bytes | None) -> Layout:
-        """The layout of one record's bytes; driver side, remembers what it has seen.
+        """The layout of one record's bytes; called on the driver, may cache.
 
-        Bytes that can't be understood get Layout(None, regular=False): decode_one() will say why.
+        Returns Layout(None, regular=False) for invalid bytes: decode_one() will raise the reason.
         """
 
     @abstractmethod
@@ -92,32 +92,32 @@ class Converter(Plugin, ABC):
         """Data from bytes: struct<data: type of layout.schema, error: string, other: boolean>.
 
         `error` as in encode(). `other` is true (data and error null) for bytes of another layout.
-        Null bytes give null data in every layout.
+        Null bytes are null data in every layout.
         """
 
     @abstractmethod
     def decode_one(self, raw: bytes | None) -> SchemaAndValue:
-        """One record's data, in plain Python: the rare irregular record, headers and tools.
+        """One record's data, in plain Python: for rare irregular records, headers and tools.
 
         Raises:
-            DataError: the bytes are not what this converter reads.
+            DataError: this converter can't read the bytes.
         """
 
     @abstractmethod
     def encode_one(self, schema: Schema | None, value: Any) -> bytes | None:
-        """One value's bytes, in plain Python: headers, record plugins and tools.
+        """One value's bytes, in plain Python: for headers, record plugins and tools.
 
         Raises:
             DataError: the value does not fit the schema.
         """
 
     def encode_one_for(self, topic: str, schema: Schema | None, value: Any) -> bytes | None:  # noqa: ARG002
-        """encode_one() for a record of this topic; as encode_for() is to encode()."""
+        """encode_one() for a record of this topic; overridden together with encode_for()."""
         return self.encode_one(schema, value)
 
 
 class HeaderConverter(Plugin, ABC):
-    """Header values to bytes and back: only plugins that look inside headers ask."""
+    """Header values to bytes and back; only for plugins that read or write header values."""
 
     kind = PluginKind.HEADER_CONVERTER
 

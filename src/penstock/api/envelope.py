@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
 
     from penstock.api.converter import HeaderConverter
-    from penstock.data.schema import Schema
+    from penstock.kernel.data.schema import Schema
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A member of an opened map: a VARIANT, null where the map has no such member.
+    """A member of an opened map: a VARIANT, null if the map has no such member.
 
-    `sure`: the map has it in every row, so it is never null (that of JSON is a VARIANT).
+    `sure`: the map has it in every row, so it is never null (JSON's null is a VARIANT).
     """
 
     column: Column
@@ -28,9 +28,9 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """Changes to a map without a schema that are not yet put into it.
+    """Pending changes to a map without a schema.
 
-    `members`: these take the place of what the map has under their names; None hides it.
+    `members`: these replace the map's members of the same names; None removes one.
     """
 
     members: Mapping[str, Member | None] = field(default_factory=dict)
@@ -40,9 +40,9 @@ class Opened:
 class Part:
     """The key or the value of a record: a column and, known on the driver, its schema.
 
-    Without a schema the column is a VARIANT. If `opened` it is a map or null (or the record has a
-    fault), and what else is known of its members stands there. Only what takes opened maps gets
-    one; columns/opened.py has what can be done with them.
+    Without a schema the column is a VARIANT. If `opened` is set it is a map or null (or the record
+    has a fault), and `opened` has changes of its members. Only transformations and sinks that
+    accept opened maps get one; columns/opened.py has functions for them.
     """
 
     column: Column
@@ -55,11 +55,11 @@ class Envelope:
     """Expressions for all parts of a record. One envelope has one key and one value schema.
 
     Attributes:
-        partition: int; null if the producer is to choose.
+        partition: int; null lets the producer choose.
         offset: long; null on the source side.
         timestamp: long, milliseconds; null for "now".
         headers: array<struct<key: string, value: binary>>, the values as they are in Kafka.
-        header_converter: the connector's; it writes what becomes the value of a header.
+        header_converter: the connector's; it converts new header values.
         fault: string, null while the record is good; the first fault stays.
         keep: boolean, false for a record that a transformation drops; None keeps all.
     """
@@ -86,3 +86,11 @@ class Envelope:
     def replace(self, **changes: Any) -> Envelope:
         """The same record with some of its parts changed."""
         return replace(self, **changes)
+
+
+def fail(envelope: Envelope, condition: Column, message: Column | str) -> Envelope:
+    """Mark the rows that meet the condition as faulty; an earlier fault stays."""
+    from pyspark.sql import functions as F
+
+    text = F.lit(message) if isinstance(message, str) else message
+    return envelope.replace(fault=F.coalesce(envelope.fault, F.when(condition, text)))

@@ -1,18 +1,18 @@
-"""What every plugin is: a class with a kind, a Config, a version and the names it answers to."""
+"""The base of every plugin: a class with a kind, a Config, a version and a name."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 from typing import ClassVar, Final
 
-from penstock.config import Config
+from penstock.kernel.config import Config
 
 CONNECT_VERSION: Final = "4.1.1"
-"""The version of Kafka Connect whose behaviour Penstock has; its own plugins show it."""
+"""The version of Kafka Connect that Penstock behaves like; its own plugins show it."""
 
 
 class PluginKind(StrEnum):
-    """The kinds of plugin; the value is what the REST API calls them."""
+    """The kinds of plugins; the values are their names in the REST API."""
 
     SOURCE = "source"
     SINK = "sink"
@@ -27,8 +27,8 @@ class Plugin:
 
     Class attributes:
         Config: the plugin's configuration keys; the only list of them anywhere.
-        java_name: the class name that Kafka Connect's users write for it; None for a plugin
-            that exists in Penstock only and goes by its Python path.
+        java_name: its class name in Kafka Connect; None for a plugin that exists only in
+            Penstock and is named by its Python path.
         version: shown by the REST API; None shows as unknown.
     """
 

@@ -1,4 +1,4 @@
-"""One record in plain Python, as record transformations see it."""
+"""One record in plain Python, for record transformations."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, overload
 from penstock.api.plugin import Side
 
 if TYPE_CHECKING:
-    from penstock.data.record import SchemaAndValue
-    from penstock.data.schema import Schema
+    from penstock.kernel.data.record import SchemaAndValue
+    from penstock.kernel.data.schema import Schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +27,9 @@ RawHeader = tuple[str, bytes | None]
 
 
 class Headers(Sequence[Header]):
-    """The headers of a record. Immutable: with_() and without() give others.
+    """The headers of a record. Immutable: with_() and without() return new ones.
 
-    What nobody looks at is not decoded, and keeps the bytes it had in Kafka.
+    Headers are decoded when they are read; others keep their bytes from Kafka.
     """
 
     __slots__ = ("_decode", "_items")
@@ -61,11 +61,11 @@ class Headers(Sequence[Header]):
 
     @property
     def items(self) -> tuple[RawHeader | Header, ...]:
-        """The headers, those that came from Kafka in their bytes."""
+        """The headers; those from Kafka as bytes."""
         return self._items
 
     def last(self, key: str) -> Header | None:
-        """The last header of that name, which is the one that counts."""
+        """The last header of that name, which overrides the others; None if there is none."""
         named = [item for item in self._items if _name(item) == key]
         return self._decoded(named[-1]) if named else None
 
@@ -100,7 +100,7 @@ def _name(item: RawHeader | Header) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One record. Immutable: replace() and with_part() give others.
+    """One record. Immutable: replace() and with_part() return new ones.
 
     Values with a schema: int, float, bool, str, bytes, list, dict (map), Struct; decimal.Decimal,
     datetime.date (Date), datetime.time (Time) and a datetime.datetime in UTC (Timestamp). A moment
@@ -108,11 +108,11 @@ class Record:
     Values without a schema: None, bool, int, float, str, bytes, datetime.datetime, list, dict.
 
     Attributes:
-        partition: None if the producer is to choose.
+        partition: None lets the producer choose.
         offset: None in a source; it can't be changed.
         timestamp: milliseconds since 1970; None for "now".
-        key_schema, value_schema: of the record as it came; None without a schema. What a record
-            has after a transformation is said by RecordTransformation.schemas().
+        key_schema, value_schema: those before the transformation; None without a schema.
+            RecordTransformation.schemas() returns those after it.
     """
 
     topic: str

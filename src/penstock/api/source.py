@@ -1,4 +1,4 @@
-"""Source tasks: how records come into Penstock."""
+"""Source tasks: they read records from a source."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from penstock.api.connector import PartitionKey
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from penstock.data.schema import Schema
+    from penstock.kernel.data.schema import Schema
 
 Offsets: TypeAlias = Mapping[PartitionKey, Mapping[str, Any] | None]
-"""What is to be stored for each source partition."""
+"""The offset to store for each source partition."""
 
 
 class SourceContext(Protocol):
-    """What the runtime offers a source task."""
+    """The runtime's services for a source task."""
 
     @property
     def spark(self) -> SparkSession:
-        """The worker's session. Ask for it when you need it: it may be another one later."""
+        """The worker's Spark session. Do not keep it: it may be replaced by a new one."""
         ...
 
     def offset(self, partition: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -32,38 +32,41 @@ class SourceContext(Protocol):
 
     @property
     def stopping(self) -> bool:
-        """True once the task is asked to stop; long waits must look at it."""
+        """True once the task should stop; check it during long waits."""
         ...
 
     @property
     def stores_parts(self) -> bool:
         """Whether `part_offsets` of a batch are stored while it is written.
 
-        If not, a long batch that is interrupted comes again from its beginning: make it shorter.
+        If not, an interrupted batch is read again from its beginning: make batches shorter.
         """
         ...
 
     def show(self, name: str, figure: int) -> None:
-        """Show a figure in the task's status, for what its user should know of but need not fix."""
+        """Show a figure in the task's status, for facts that users should know but need not fix."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class SourceBatch:
-    """Records that were found but not read yet, and the offsets true once they are written.
+    """Records found but not read yet, and the offsets to store once they are written.
 
     Attributes:
         frame: columns `value` and any of `topic`, `partition`, `timestamp` (milliseconds), `key`,
-            `headers`; what is absent is null. One Spark partition keeps the order.
-        topic: the topic of all rows, when the frame has no column for it.
-        offsets: the offset to store for each source partition after the write; None, which is
-            stored as null, for one that has been read but has nothing to go on from.
-        more: True if reading on at once would find more, so that nobody waits in between.
-        kept: True if the task gives this very frame again, with other rows each time. It is then
-            planned once, which is most of the work of a small batch.
-        part_offsets: for a long batch in several Spark partitions: the offsets that are true once
-            the first of them is written, the first two, and so on to all but the last. Spark
-            begins with the first; some are written at the same time.
+            `headers`; absent columns are null. One Spark partition keeps the order.
+        topic: the topic of all rows, if the frame has no column for it.
+        offsets: the offset to store for each source partition after the write; None, stored as
+            null, for a partition that was read but has no position.
+        more: True if there is more to read at once, so that the framework does not wait.
+        kept: True if the task returns the same frame object again, with other rows each time. It
+            is then planned once, which is most of the work of a small batch.
+        part_offsets: for a long batch in several Spark partitions: the offsets after the first of
+            them is written, after the first two, and so on to all but the last. Spark begins with
+            the first; some are written at the same time.
+        repeatable: True if the frame has the same rows whenever it is read, before the next
+            read(). If not, they are first stored on disk if several jobs need the same rows: each
+            outcome of a chain, such as a predicate makes, is written by a job of its own.
     """
 
     frame: DataFrame
@@ -74,21 +77,22 @@ class SourceBatch:
     more: bool = False
     kept: bool = False
     part_offsets: Sequence[Offsets] = ()
+    repeatable: bool = False
 
 
 class SourceTask(ABC):
     """Root of source tasks: subclass FrameSourceTask.
 
-    Life, all on the task's own thread: constructed, start(), read() again and again, stop().
+    Life, all on the task's own thread: constructed, start(), read() repeatedly, stop().
     stop() is also called when start() failed.
     """
 
     @abstractmethod
     def start(self, config: Mapping[str, str], context: SourceContext) -> None:
-        """Take what the task needs and find the stored offsets."""
+        """Open what the task needs and read the stored offsets."""
 
     def stop(self) -> None:
-        """Give up what start() took."""
+        """Release what start() acquired."""
         return
 
 
@@ -102,20 +106,20 @@ class FrameSourceTask(SourceTask):
     def read(self) -> SourceBatch | None:
         """The next records, or None if there is nothing new.
 
-        Looks how far it may read with cheap means on the driver, and returns a lazy frame of
-        exactly that range: no Spark job when there is nothing to do. A batch that could not be
-        written is asked for again after start() on a new instance, so the task keeps its own
-        position only in memory.
+        Find the end of the next range cheaply on the driver, and return a lazy frame of exactly
+        that range: no Spark job if there is nothing to read. If the batch can't be written, the
+        framework starts a new instance from the stored offsets, so the task keeps its position
+        only in memory.
 
         Raises:
-            RetriableError: try again after a while.
+            RetriableError: the framework calls it again after the back-off.
         """
 
     def explained(self, error: Exception) -> Exception:
-        """What it means that a job over one of its frames failed with this error.
+        """A better error for a job over one of its frames that failed with this error.
 
-        RetriableError if the same may succeed later, as when the source's server is away; the
-        error itself if the task knows nothing better.
+        RetriableError if the job may succeed later, such as when the source's server is away;
+        `error` itself if the task knows no better one.
         """
         return error
 

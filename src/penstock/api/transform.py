@@ -7,26 +7,26 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from penstock.api.plugin import Plugin, PluginKind
-from penstock.errors import DataError
+from penstock.kernel.errors import DataError
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
     from penstock.api.envelope import Envelope
     from penstock.api.record import Record
-    from penstock.config import Config
-    from penstock.data.schema import Schema
+    from penstock.kernel.config import Config
+    from penstock.kernel.data.schema import Schema
 
 Schemas = tuple["Schema | None", "Schema | None"]
 """The schemas of key and value; None without a schema."""
 
 
 class Transformation(Plugin, ABC):
-    """What both shapes of transformations have. Constructed with its parsed Config.
+    """The base of both kinds of transformations. Constructed with its parsed Config.
 
     Class attributes:
-        checked_key: the key that only Spark can check, in check() and for the schemas that are
-            known when a configuration is validated. None: its definition says it all.
+        checked_key: the key that only Spark can check, in check() and with the schemas known when
+            a configuration is validated. None: its definition checks everything.
     """
 
     kind = PluginKind.TRANSFORMATION
@@ -36,7 +36,7 @@ class Transformation(Plugin, ABC):
         self.config: Any = config
 
     def check(self) -> None:
-        """Look at the config with Spark at hand, before any record is there.
+        """Check the config with Spark, before the first record.
 
         Raises:
             ConfigError: no record can be transformed with it.
@@ -48,15 +48,15 @@ class ColumnTransformation(Transformation, ABC):
     """A transformation as column expressions.
 
     Class attributes:
-        takes_opened: whether columns() takes maps without a schema also as opened ones, and may
-            give such: then a chain of transformations need not close and open them at each step.
+        takes_opened: whether columns() also accepts opened maps for data without a schema, and may
+            return them: so that a chain need not close and open them at each step.
     """
 
     takes_opened: ClassVar[bool] = False
 
     @abstractmethod
     def columns(self, envelope: Envelope) -> Envelope | Sequence[Envelope]:
-        """Expressions in, expressions out; several envelopes if a record becomes several.
+        """The envelope with new expressions; several envelopes if a record becomes several.
 
         Called once for each pair of schemas, not for each batch. Pure: no Spark action, no
         expression that throws for one row; a row that can't be transformed gets a fault
@@ -67,27 +67,27 @@ class ColumnTransformation(Transformation, ABC):
         """
 
     def tombstones(self, envelope: Envelope) -> Envelope | Sequence[Envelope]:  # noqa: ARG002
-        """As columns(), for records without a value, which have no schema if no other is near.
+        """As columns(), for records without a value, which may come without a schema.
 
-        Asked when columns() has raised a DataError for values without a schema. What it says of
-        records that have a value does not count: they get that error.
+        Called after columns() raised DataError for values without a schema. Its result is used
+        only for records without a value; the others get that error.
 
         Raises:
-            DataError: these can't be transformed either, as is the rule.
+            DataError: these can't be transformed either; the default.
         """
-        raise DataError(f"{self.class_name()} knows no tombstones")
+        raise DataError(f"{self.class_name()} can't transform tombstones")
 
 
 class RecordTransformation(Transformation, ABC):
     """A transformation in plain Python, one record at a time.
 
-    It is constructed in the worker, to check its Config and to ask for schemas, and again in every
-    Python process of Spark that applies it: for each batch anew, and several at once. So an
-    instance can't collect anything over all records.
+    It is constructed in the worker, to check its Config and to call schemas(), and again for each
+    batch in every Python process of Spark, several at once. So an instance can't collect anything
+    over all records.
 
     Class attributes:
-        routes: whether apply() may change a record's topic. Only then are the topics of a batch
-            looked up in its records, which reads a source's batch twice.
+        routes: whether apply() may change a record's topic. Only then does the framework look up
+            the topics of a batch in its records, which reads a source's batch twice.
     """
 
     routes: ClassVar[bool] = False
@@ -95,8 +95,8 @@ class RecordTransformation(Transformation, ABC):
     def schemas(self, key_schema: Schema | None, value_schema: Schema | None) -> Schemas:
         """The schemas of key and value after apply(), from those before; by default the same.
 
-        Pure: it is asked once for each pair of schemas, before any record is seen. None in: data
-        without a schema; None out: apply() gives data without a schema.
+        Pure: called once for each pair of schemas, before any record. None means data without a
+        schema, as argument and as result.
 
         Raises:
             DataError: no record of these schemas can be transformed.
@@ -104,14 +104,14 @@ class RecordTransformation(Transformation, ABC):
         return key_schema, value_schema
 
     def configure(self) -> None:
-        """Called before the first record of a batch: a place to open what apply() needs."""
+        """Called before the first record of a batch, to open what apply() needs."""
 
     @abstractmethod
     def apply(self, record: Record) -> Record | None:
         """The record after the transformation; None drops it.
 
         Whatever it raises is a fault of this record alone, and so is a result that does not fit
-        the schemas. A mapping fits a struct if it has its fields; what is missing is null.
+        the schemas. A mapping fits a struct if it has its fields; missing fields are null.
         """
 
     def close(self) -> None:
@@ -134,7 +134,7 @@ class ColumnPredicate(Plugin, ABC):
 class RecordPredicate(Plugin, ABC):
     """A predicate in plain Python, one record at a time. Constructed with its parsed Config.
 
-    Where and how often it is constructed is said at RecordTransformation.
+    See RecordTransformation for where and how often it is constructed.
     """
 
     kind = PluginKind.PREDICATE

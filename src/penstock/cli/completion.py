@@ -1,4 +1,4 @@
-"""What the shell completes: names of all kinds. Silent and quick, whatever is wrong."""
+"""Names that the shell completes. Errors and slow servers give no names, and no message."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 import typer
 
-from penstock.errors import PenstockError
+from penstock.kernel.errors import PenstockError
 
 if TYPE_CHECKING:
-    from penstock.broker import Broker
+    from penstock.tools.broker import Broker
 
 _SECONDS: Final = 1.0
 _KAFKA_SECONDS: Final = 2.0
@@ -32,7 +32,7 @@ def connector_names(ctx: typer.Context, incomplete: str) -> list[str]:
 
 
 def topic_names(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Topics of the cluster that the command line names so far; internal ones are not offered."""
+    """Topics of the cluster that the command line names so far, without internal ones."""
     return _of_kafka(ctx, incomplete, lambda broker: broker.topics.names())
 
 
@@ -44,13 +44,13 @@ def group_names(ctx: typer.Context, incomplete: str) -> list[str]:
 def _of_kafka(
     ctx: typer.Context, incomplete: str, names: Callable[[Broker], list[str]]
 ) -> list[str]:
-    from penstock.cli.kafka import opened
+    from penstock.cli.kafka import KafkaCluster
 
     given = ctx.params
     already = {*(given.get("patterns") or ()), *(given.get("groups") or ())}
     where = given.get("context"), given.get("servers"), given.get("command_config")
     try:
-        with opened(*where, _KAFKA_SECONDS) as broker:
+        with KafkaCluster(*where, _KAFKA_SECONDS).broker() as broker:
             known = names(broker)
     except PenstockError:
         return []

@@ -1,4 +1,4 @@
-"""Asking before something is done that can't be taken back."""
+"""Asking before an action that can't be undone."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import sys
 
 import typer
 
-from penstock.errors import ConfigError
+from penstock.kernel.errors import ConfigError
 
 
 def confirm(question: str) -> None:
     """Ask on the terminal.
 
     Raises:
-        ConfigError: there is nobody to ask.
+        ConfigError: there is no terminal.
         typer.Abort: the answer is no.
     """
     if not has_terminal():
@@ -22,5 +22,5 @@ def confirm(question: str) -> None:
 
 
 def has_terminal() -> bool:
-    """Whether a person can see the question and answer it; colours and such say nothing."""
+    """Whether a person can see the question and answer it, whatever the colour settings say."""
     return sys.stdin.isatty() and sys.stderr.isatty()

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Final, Protocol
 
-from penstock.broker.forms import Decoder, Form, Shown
-from penstock.broker.kcat import compile_format
-from penstock.errors import DataError
 from penstock.kafka.clients import RawRecord
-from penstock.times import shown_moment
+from penstock.kernel.errors import DataError
+from penstock.kernel.times import shown_moment
+from penstock.tools.broker.encodings import Decoder, Form, Shown
+from penstock.tools.broker.kcat import compile_format
 
 Decoders = tuple[Decoder, Decoder]
 _MEASURED: Final = 100
@@ -26,12 +26,12 @@ class Printed(Protocol):
     """One form of output."""
 
     def pieces(self, records: Iterator[RawRecord], *, at_once: bool) -> Iterator[bytes]:
-        """What is printed, piece by piece; `at_once`: no record waits for the next one."""
+        """The output, piece by piece; with `at_once` no record waits for the next one."""
         ...
 
 
 class JsonLines:
-    """An object in each line. `penstock produce --json` takes them back."""
+    """An object on each line; `penstock produce --json` reads them."""
 
     def __init__(self, decoders: Decoders) -> None:
         self._key, self._value = decoders
@@ -68,14 +68,14 @@ def _json_headers(record: RawRecord) -> str:
 
 
 def _header_json(value: bytes | None) -> str:
-    """Headers are texts; a JSON document in one is a text too, so that it comes back as it was."""
+    """A header as a string, also if it is a JSON document, so that it can be produced again."""
     shown = _header(value)
     is_document = shown.json[:1] in "{[" and shown.text[:1] in "{["
     return json.dumps(shown.text, ensure_ascii=False) if is_document else shown.json
 
 
 class Formatted:
-    """Bytes by a format string of kcat."""
+    """Bytes by a format string as in kcat."""
 
     def __init__(self, text: str, decoders: Decoders, *, null: bool) -> None:
         key, value = decoders
@@ -94,7 +94,7 @@ class Formatted:
 
 
 def _bytes(decode: Decoder, raw: bytes | None) -> bytes:
-    """Bytes stay what they are, unless they were to be something else."""
+    """The bytes of a record, or the text that a format makes of them."""
     if raw is None:
         return b""
     if decode.form in (Form.AUTO, Form.STRING, Form.BYTES) and not decode.asks_registry(raw):
@@ -106,7 +106,7 @@ def _bytes(decode: Decoder, raw: bytes | None) -> bytes:
 
 
 class Table:
-    """A line for each record under a line of titles, as wide as the first records need it."""
+    """A line for each record under a line of titles; the first records decide the widths."""
 
     def __init__(self, decoders: Decoders, *, headers: bool) -> None:
         self._key, self._value = decoders
@@ -119,7 +119,7 @@ class Table:
         titles.append("VALUE")
         first = [] if at_once else [self._cells(each) for each in islice(records, _MEASURED)]
         if not first and not at_once:
-            yield b"There are no records from there on.\n"
+            yield b"There are no records.\n"
             return
         widths = _widths([titles, *first], wide=at_once)
         for cells in chain([titles], first, map(self._cells, records)):
@@ -149,7 +149,7 @@ class Table:
 
 
 def _widths(rows: Iterable[Sequence[str]], *, wide: bool) -> list[int]:
-    """Of all columns but the last. Without rows to measure, of what is usual."""
+    """The widths of all columns but the last; usual ones without rows to measure."""
     found = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
     usual = [9, 10, 24, 16, 16] if wide else [0] * 5
     return [min(max(each, least), _WIDEST_KEY) for each, least in zip(found, usual, strict=False)]

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from penstock.errors import ConfigError
+from penstock.kernel.errors import ConfigError
 
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def save(file: Path, current: str | None, contexts: Mapping[str, Any]) -> None:
-    """Replace the file at once; only its owner may read it, as it may hold passwords.
+    """Replace the file in one step; only its owner may read it, as it may hold passwords.
 
     Raises:
         ConfigError: it can't be written.
@@ -24,7 +24,7 @@ def save(file: Path, current: str | None, contexts: Mapping[str, Any]) -> None:
     text = "\n".join(_lines(current, contexts)).strip() + "\n"
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        # Files made this way are for their owner alone.
+        # Temporary files are readable by their owner alone.
         handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
         with os.fdopen(handle, "w", encoding="utf-8") as new:
             new.write(text)

@@ -10,11 +10,11 @@ import typer
 
 from penstock.cli.completion import context_names
 from penstock.cli.context_file import save
+from penstock.cli.formats import Output, OutputOption, show, show_document
 from penstock.cli.output import err, say
 from penstock.cli.pairs import pairs
-from penstock.cli.shown import Output, OutputOption, show, show_document
 from penstock.cli.target import Context, Contexts
-from penstock.errors import NotFoundError
+from penstock.kernel.errors import NotFoundError
 
 _EXAMPLES = """\b
 Examples:
@@ -55,7 +55,7 @@ def list_contexts(output: OutputOption = Output.TABLE) -> None:
     elif rows:
         show(rows, output)
     else:
-        say(f"There are none in {contexts.file}; `penstock context set NAME` makes one.")
+        say(f"There are no contexts in {contexts.file}; `penstock context set NAME` makes one.")
 
 
 @app.command("show")
@@ -65,7 +65,7 @@ def show_context(
     ] = None,
     output: OutputOption = Output.TABLE,
 ) -> None:
-    """Show a context, else the current one; passwords are not shown."""
+    """Show a context, by default the current one; passwords are not shown."""
     contexts = Contexts.load()
     wanted = name or contexts.chosen
     if wanted is None:
@@ -80,9 +80,9 @@ def set_context(
     connect: Annotated[
         str | None, typer.Option("--connect", "--url", help="A worker's address.")
     ] = None,
-    user: Annotated[str | None, typer.Option(help="For a worker that asks for one.")] = None,
+    user: Annotated[str | None, typer.Option(help="User name, for basic authentication.")] = None,
     password: Annotated[
-        str | None, typer.Option(help="Its password; '${env:NAME}' is that variable.")
+        str | None, typer.Option(help="Its password; '${env:NAME}' reads a variable.")
     ] = None,
     ca_file: Annotated[
         Path | None, typer.Option(help="Authorities to trust, for a worker with https.")
@@ -125,10 +125,10 @@ def set_context(
     Context.of(name, _without_references(found), contexts.file)
     current = name if use else contexts.current
     save(contexts.file, current, {**contexts.known, name: found})
-    say(f"context {name} is in {contexts.file}" + (", and is the current one" * (current == name)))
+    say(f"context {name} is saved in {contexts.file}" + (" and is current" * (current == name)))
     if password and not password.startswith("${"):
         err.print(
-            "The password is there in clear; --password '${env:NAME}' would name a variable.",
+            "The password is stored in clear text; --password '${env:NAME}' names a variable.",
             style="yellow",
             markup=False,
         )
@@ -163,13 +163,13 @@ def _existing(contexts: Contexts, name: str) -> Mapping[str, Any]:
 
 
 def _changed(found: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """With what was given; an empty text removes a key."""
+    """The context with the given values; an empty one removes a key."""
     merged = {**found, **{key: value for key, value in given.items() if value is not None}}
     return {key: value for key, value in merged.items() if value != ""}
 
 
 def _without_references(found: Mapping[str, Any]) -> dict[str, Any]:
-    """For checking: variables need not be set where a context is made."""
+    """For checking: its variables need not be set yet."""
     return {
         key: _without_references(value) if isinstance(value, Mapping) else str(value).lstrip("$")
         for key, value in found.items()
@@ -177,7 +177,7 @@ def _without_references(found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _shown(found: Mapping[str, Any]) -> dict[str, Any]:
-    from penstock.manager.secrets import SecretKeys
+    from penstock.tools.manager.secrets import SecretKeys
 
     secrets = SecretKeys()
     return {

@@ -1,4 +1,4 @@
-"""`penstock doctor`: try everything a worker needs, and say what to do where it fails."""
+"""`penstock doctor`: tries everything a worker needs, and says how to fix what fails."""
 
 from __future__ import annotations
 
@@ -8,34 +8,36 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from urllib.parse import urlsplit
 
-from penstock.class_archive import ClassArchive
 from penstock.cli.output import out
-from penstock.clock import Deadline
-from penstock.config.providers import resolver
-from penstock.errors import PenstockError, SetupError
-from penstock.jars import classpath, pyspark_jars
-from penstock.java import find_java
 from penstock.kafka.clients import Admin
-from penstock.kafka.embedded import broker_archive
-from penstock.kafka.probe import describe
 from penstock.kafka.topics import CONFIGS, OFFSETS, STATUSES, check_internal_topic, internal_topic
-from penstock.plan.launch import DirectLaunch
+from penstock.kernel.clock import Deadline
+from penstock.kernel.config.providers import resolver
+from penstock.kernel.errors import PenstockError, SetupError
+from penstock.machine.broker_probe import describe
+from penstock.machine.class_archive import ClassArchive
+from penstock.machine.embedded_kafka import broker_archive
+from penstock.machine.free_ports import is_free
+from penstock.machine.jars import classpath, pyspark_jars
+from penstock.machine.java_home import find_java
 from penstock.plugins import BUILT_IN, Plugins
-from penstock.ports import is_free
-from penstock.rest.listeners import bind
-from penstock.settings import (
+from penstock.worker.engine.jvm_command import DirectLaunch
+from penstock.worker.rest.listeners import bind
+from penstock.worker.settings import (
     SECRETS_SHOWN,
     Mode,
     WorkerSettings,
     plugin_paths,
+    warnings_of,
     worker_settings,
 )
-from penstock.settings.spark import DEFAULTS
+from penstock.worker.settings.spark import DEFAULTS
 
 _PROBE_SECONDS = 5.0
 _TOPICS_SECONDS = 15.0
@@ -48,7 +50,7 @@ _DEFAULT_LISTENERS = "http://127.0.0.1:8083"
 
 _SPARK_JOB = """
 import json, sys
-from penstock.plan.session import SparkEngine
+from penstock.worker.engine.session import SparkEngine
 engine = SparkEngine({"spark.master": "local[1]", **json.loads(sys.argv[1])})
 session = engine.session()
 assert session.range(10).count() == 10
@@ -62,6 +64,7 @@ class Verdict(StrEnum):
 
     OK = "ok"
     SKIPPED = "--"
+    WARNING = "look"
     WRONG = "WRONG"
 
 
@@ -74,17 +77,26 @@ class Finding:
     text: str
 
 
-_STYLES = {Verdict.OK: "green", Verdict.SKIPPED: "dim", Verdict.WRONG: "bold red"}
+_STYLES = {
+    Verdict.OK: "green",
+    Verdict.SKIPPED: "dim",
+    Verdict.WARNING: "yellow",
+    Verdict.WRONG: "bold red",
+}
 
 
 def examine(properties: Mapping[str, str], *, with_spark: bool) -> int:
     """Run every check and print a line for each; 1 if any of them is wrong."""
-    wrong = 0
+    verdicts: Counter[Verdict] = Counter()
     for finding in _findings(properties, with_spark=with_spark):
-        wrong += finding.verdict is Verdict.WRONG
+        verdicts[finding.verdict] += 1
         out.print(f"{finding.verdict:<5}", style=_STYLES[finding.verdict], end="  ")
         out.print(f"{finding.name:<8} {finding.text}", markup=False)
-    out.print("All is well." if not wrong else f"{wrong} to fix.", markup=False)
+    wrong, look = verdicts[Verdict.WRONG], verdicts[Verdict.WARNING]
+    if wrong:
+        out.print(f"{wrong} to fix.", markup=False)
+    else:
+        out.print(f"Nothing to fix, {look} to look at." if look else "All is well.", markup=False)
     return 1 if wrong else 0
 
 
@@ -104,7 +116,7 @@ def _findings(properties: Mapping[str, str], *, with_spark: bool) -> Iterator[Fi
 
 
 def _worker_findings(properties: Mapping[str, str]) -> Iterator[Finding]:
-    """What a start with these properties does first: read them, listen, look for its topics."""
+    """The first steps of a start with these properties: read them, listen, look for topics."""
     if not properties:
         yield _tried("port", lambda: _port(properties))
         yield _broker(properties)
@@ -113,10 +125,12 @@ def _worker_findings(properties: Mapping[str, str]) -> Iterator[Finding]:
         settings = _settings(properties)
     except PenstockError as error:
         yield Finding("settings", Verdict.WRONG, str(error))
+        yield from _warnings(warnings_of(properties, _mode(properties)))
         yield _tried("port", lambda: _port(properties))
         yield _broker(properties)
         return
     yield Finding("settings", Verdict.OK, f"for a {settings.mode} worker")
+    yield from _warnings(settings.warnings)
     yield _tried("port", lambda: _listening(settings))
     broker = _broker(properties)
     yield broker
@@ -124,12 +138,19 @@ def _worker_findings(properties: Mapping[str, str]) -> Iterator[Finding]:
         yield _tried("topics", lambda: _topics(settings))
 
 
+def _warnings(messages: Iterable[str]) -> Iterator[Finding]:
+    return (Finding("settings", Verdict.WARNING, each) for each in messages)
+
+
 def _settings(properties: Mapping[str, str]) -> WorkerSettings:
     resolved = resolver(properties, os.environ).resolve(properties)
-    standalone = _STANDALONE_KEY in properties and CONFIGS.topic_key not in properties
-    mode = Mode.STANDALONE if standalone else Mode.DISTRIBUTED
     plugins = Plugins.discover(plugin_paths(resolved))
-    return worker_settings(resolved, mode, plugins.class_name)
+    return worker_settings(resolved, _mode(properties), plugins.class_name)
+
+
+def _mode(properties: Mapping[str, str]) -> Mode:
+    standalone = _STANDALONE_KEY in properties and CONFIGS.topic_key not in properties
+    return Mode.STANDALONE if standalone else Mode.DISTRIBUTED
 
 
 def _listening(settings: WorkerSettings) -> str:
@@ -143,7 +164,7 @@ def _topics(settings: WorkerSettings) -> str:
     admin = Admin(settings.client_properties("admin"))
     try:
         deadline = Deadline.after(_TOPICS_SECONDS)
-        told = {True: "are there", False: "can be made"}
+        states = {True: "are there", False: "can be made"}
         found: dict[bool, list[str]] = {}
         for kind in (CONFIGS, OFFSETS, STATUSES):
             topic = internal_topic(settings.props, kind)
@@ -151,7 +172,7 @@ def _topics(settings: WorkerSettings) -> str:
             found.setdefault(there, []).append(topic.spec.name)
     finally:
         admin.close()
-    return "; ".join(f"{', '.join(names)} {told[there]}" for there, names in found.items())
+    return "; ".join(f"{', '.join(names)} {states[there]}" for there, names in found.items())
 
 
 def _tried(name: str, check: Callable[[], str]) -> Finding:
@@ -172,16 +193,16 @@ def _jars() -> str:
 
 
 def _archive(properties: Mapping[str, str]) -> str:
-    """Whether starts are quick; that they are not is nothing wrong."""
+    """Whether starts are quick; a slow one is no error."""
     if properties.get(_ARCHIVE_KEY, "true").strip().lower() == "false":
         return f"Java's classes are read from jars: {_ARCHIVE_KEY}=false"
     own = {name: text for name, text in properties.items() if name.startswith("spark.")}
     launch = DirectLaunch.of({**DEFAULTS, **own}, os.environ)
-    spark = _told(launch.archive) if launch else "spark-submit starts it, without an archive"
-    return f"Spark: {spark}; embedded Kafka: {_told(broker_archive())}"
+    spark = _archive_state(launch.archive) if launch else "spark-submit uses no archive"
+    return f"Spark: {spark}; embedded Kafka: {_archive_state(broker_archive())}"
 
 
-def _told(archive: ClassArchive) -> str:
+def _archive_state(archive: ClassArchive) -> str:
     if archive.exists:
         return f"used, {archive.path}"
     if archive.failed:
@@ -197,7 +218,7 @@ def _plugins(properties: Mapping[str, str]) -> str:
 
 
 def _secrets(properties: Mapping[str, str]) -> str:
-    """Who is shown the secrets of stored configs."""
+    """Who may see the secrets of stored configs."""
     shown = properties.get(_SECRETS_KEY, "never").strip()
     if shown not in SECRETS_SHOWN:
         raise SetupError(f"{_SECRETS_KEY} is {shown}; it can be {', '.join(SECRETS_SHOWN)}")
@@ -214,7 +235,7 @@ def _port(properties: Mapping[str, str]) -> str:
     if version := _worker_version(port):
         return f"{port} is served by a Connect worker, version {version}"
     raise SetupError(
-        f"{port} is taken by another program: end it, or set listeners=http://{host}:PORT"
+        f"{port} is in use by another program: end it, or set listeners=http://{host}:PORT"
     )
 
 
@@ -231,7 +252,7 @@ def _worker_version(port: int) -> str | None:
 def _broker(properties: Mapping[str, str]) -> Finding:
     servers = properties.get("bootstrap.servers")
     if not servers:
-        text = "not tried: give the worker's properties file to try its bootstrap.servers"
+        text = "not tried: give the worker's properties file to check its bootstrap.servers"
         return Finding("broker", Verdict.SKIPPED, text)
     if properties.get("security.protocol", "PLAINTEXT").upper() != "PLAINTEXT":
         return _tried("broker", lambda: _secured_broker(properties))
@@ -244,7 +265,7 @@ def _secured_broker(properties: Mapping[str, str]) -> str:
         count = admin.broker_count(Deadline.after(_TOPICS_SECONDS))
     finally:
         admin.close()
-    return f"{properties['bootstrap.servers']} let us in and answers for {count} broker(s)"
+    return f"{properties['bootstrap.servers']} accepts our login, {count} broker(s)"
 
 
 def _answering_broker(servers: str) -> str:
@@ -277,8 +298,8 @@ def _spark(properties: Mapping[str, str]) -> str:
         )
     except subprocess.TimeoutExpired as error:
         raise SetupError(
-            f"no job finished within {_SPARK_SECONDS} s: is the machine busy, or has"
-            f" {own.get('spark.master', 'Spark')} no executors for us?"
+            f"no job finished within {_SPARK_SECONDS} s; check that the machine is not overloaded"
+            f" and that {own.get('spark.master', 'Spark')} has free executors"
         ) from error
     if result.returncode != 0:
         lines = result.stderr.strip().splitlines()
@@ -288,7 +309,7 @@ def _spark(properties: Mapping[str, str]) -> str:
 
 
 def _reach_master(master: str) -> None:
-    """Spark itself tries for more than a minute before it says that nobody is there."""
+    """Raises if no master answers; Spark itself would try for more than a minute."""
     if not master.startswith(_MASTER):
         return
     failures = []

@@ -1,23 +1,23 @@
-"""`penstock groups reset`: the offsets of groups moved, after a look at what that means."""
+"""`penstock groups reset`: moves the offsets of groups, after a preview."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from penstock.cli.completion import group_names, topic_names
-from penstock.cli.kafka import Timeout, opened
+from penstock.cli.formats import Output, OutputOption, show
+from penstock.cli.kafka import KafkaCluster
+from penstock.cli.options import Options, grouped
 from penstock.cli.output import complain, err, say
-from penstock.cli.shown import Output, OutputOption, show
-from penstock.cli.target import CommandConfig, ContextName, Servers
-from penstock.errors import ConfigError
+from penstock.kernel.errors import ConfigError
 
 if TYPE_CHECKING:
-    from penstock.broker import Broker, Change, Goal
+    from penstock.tools.broker import Broker, Change, Goal
 
 
 RESETS = """\b
@@ -33,6 +33,53 @@ Examples:
 """
 
 
+@dataclass(frozen=True, slots=True)
+class Where(Options):
+    """The new offsets; exactly one of these options."""
+
+    to_earliest: Annotated[bool, typer.Option("--to-earliest", help="The first record.")] = False
+    to_latest: Annotated[bool, typer.Option("--to-latest", help="After the last one.")] = False
+    to_current: Annotated[
+        bool, typer.Option("--to-current", help="The committed offset; without one, the end.")
+    ] = False
+    to_offset: Annotated[
+        int | None, typer.Option("--to-offset", help="An offset, in each partition.")
+    ] = None
+    shift_by: Annotated[
+        int | None, typer.Option("--shift-by", help="Forward by this number, or back: -100.")
+    ] = None
+    by_duration: Annotated[
+        str, typer.Option("--by-duration", metavar="PnDTnHnMnS", help="Back in time; or 2h.")
+    ] = ""
+    to_datetime: Annotated[
+        str,
+        typer.Option(
+            "--to-datetime",
+            metavar="YYYY-MM-DDTHH:mm:SS.sss",
+            help="The first record not older than this; UTC unless a zone is given.",
+        ),
+    ] = ""
+    from_file: Annotated[
+        Path | None, typer.Option("--from-file", help="CSV of topic,partition,offset.")
+    ] = None
+
+    def given(self) -> tuple[str, Any]:
+        """The option that was given, and its value."""
+        values = {
+            f"--{each.name.replace('_', '-')}": getattr(self, each.name) for each in fields(self)
+        }
+        given = [
+            (name, value)
+            for name, value in values.items()
+            if value is not None and value is not False and value != ""
+        ]
+        if len(given) != 1:
+            named = ", ".join(name for name, _ in given) or "none"
+            raise ConfigError(f"give exactly one of {', '.join(values)}; got {named}")
+        return given[0]
+
+
+@grouped
 def reset(
     groups: Annotated[list[str], typer.Argument(metavar="GROUP", autocompletion=group_names)],
     topic: Annotated[
@@ -42,36 +89,13 @@ def reset(
         ),
     ] = None,
     all_topics: Annotated[
-        bool, typer.Option("--all-topics", help="All that the group has committed offsets for.")
+        bool, typer.Option("--all-topics", help="All topics with committed offsets.")
     ] = False,
-    to_earliest: Annotated[bool, typer.Option("--to-earliest", help="The first record.")] = False,
-    to_latest: Annotated[bool, typer.Option("--to-latest", help="Behind the last one.")] = False,
-    to_current: Annotated[
-        bool, typer.Option("--to-current", help="Where it is; the end where it is nowhere.")
-    ] = False,
-    to_offset: Annotated[
-        int | None, typer.Option("--to-offset", help="An offset, in each partition.")
-    ] = None,
-    shift_by: Annotated[
-        int | None, typer.Option("--shift-by", help="So many offsets on, or back: -100.")
-    ] = None,
-    by_duration: Annotated[
-        str, typer.Option("--by-duration", metavar="PnDTnHnMnS", help="So long ago; 2h works too.")
-    ] = "",
-    to_datetime: Annotated[
-        str,
-        typer.Option(
-            "--to-datetime",
-            metavar="YYYY-MM-DDTHH:mm:SS.sss",
-            help="The first record not older than this; UTC unless a zone is given.",
-        ),
-    ] = "",
-    from_file: Annotated[
-        Path | None, typer.Option("--from-file", help="CSV of topic,partition,offset.")
-    ] = None,
-    execute: Annotated[bool, typer.Option("--execute", help="Do it; else only shown.")] = False,
+    *,
+    where: Where,
+    execute: Annotated[bool, typer.Option("--execute", help="Make the change.")] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only show it, which is the default.")
+        bool, typer.Option("--dry-run", help="Only show the change (the default).")
     ] = False,
     backup: Annotated[
         Path | None,
@@ -82,16 +106,13 @@ def reset(
     export: Annotated[
         bool, typer.Option("--export", help="Print the new offsets as CSV for --from-file.")
     ] = False,
-    context: ContextName = None,
-    servers: Servers = None,
-    command_config: CommandConfig = None,
-    timeout: Timeout = 30,
+    cluster: KafkaCluster,
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Move the offsets of groups. Shows what would be read again or skipped.
 
-    Nothing changes without --execute. The groups must have no members. Offsets that a partition
-    does not have become its first or its last, with a warning.
+    Nothing changes without --execute. The groups must have no members. Offsets outside of a
+    partition become its first or its last, with a warning.
     """
     if execute and dry_run:
         raise ConfigError("--execute and --dry-run can't both be given")
@@ -99,19 +120,9 @@ def reset(
         raise ConfigError("--export prints CSV; leave out --output")
     if backup and not execute:
         raise ConfigError("--backup goes with --execute; nothing changes without it")
-    goals = {
-        "--to-earliest": to_earliest,
-        "--to-latest": to_latest,
-        "--to-current": to_current,
-        "--to-offset": to_offset,
-        "--shift-by": shift_by,
-        "--by-duration": by_duration,
-        "--to-datetime": to_datetime,
-        "--from-file": from_file,
-    }
-    asked = _Asked(*_one_of(goals), topic or (), all_topics=all_topics)
+    asked = _Request(*where.given(), topic or (), all_topics=all_topics)
     asked.check()
-    with opened(context, servers, command_config, timeout) as broker:
+    with cluster.broker() as broker:
         changes = asked.changes(broker, groups, times=not export)
         for change in filter(lambda each: each.warning, changes):
             complain(change.warning)
@@ -126,8 +137,8 @@ def reset(
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """Where offsets are to go, and which."""
+class _Request:
+    """Which offsets to move, and where to."""
 
     option: str
     value: Any
@@ -140,7 +151,9 @@ class _Asked:
                 raise ConfigError(
                     "--from-file names the topics; leave out --topic and --all-topics"
                 )
-        elif bool(self.topics) == self.all_topics:
+        elif self.topics and self.all_topics:
+            raise ConfigError("--topic and --all-topics can't both be given")
+        elif not self.topics and not self.all_topics:
             raise ConfigError("give --topic, or --all-topics for all that the group has committed")
 
     def changes(self, broker: Broker, groups: Sequence[str], *, times: bool) -> list[Change]:
@@ -155,21 +168,9 @@ class _Asked:
         return [change for plan in plans for change in plan]
 
 
-def _one_of(goals: dict[str, Any]) -> tuple[str, Any]:
-    given = [
-        (name, value)
-        for name, value in goals.items()
-        if value is not None and value is not False and value != ""
-    ]
-    if len(given) != 1:
-        named = ", ".join(name for name, _ in given) or "none"
-        raise ConfigError(f"give one of {', '.join(goals)}; got {named}")
-    return given[0]
-
-
 def _goal(name: str, value: Any) -> Goal:
-    from penstock.broker import goals
-    from penstock.times import duration_ms, moment_ms
+    from penstock.kernel.times import duration_ms, moment_ms
+    from penstock.tools.broker import goals
 
     known: dict[str, Callable[[], Goal]] = {
         "--to-earliest": lambda: goals.to_earliest,
@@ -184,8 +185,9 @@ def _goal(name: str, value: Any) -> Goal:
 
 
 def _named(broker: Broker, groups: Sequence[str]) -> list[str]:
-    """Groups by name need not exist: Kafka makes them when they commit. Patterns must match."""
-    from penstock.broker.names import is_pattern
+    """Groups of these names and patterns. A name need not exist: Kafka makes a group when it
+    commits. A pattern must match."""
+    from penstock.tools.broker.names import is_pattern
 
     found = [
         each
@@ -196,7 +198,7 @@ def _named(broker: Broker, groups: Sequence[str]) -> list[str]:
 
 
 def _of_file(broker: Broker, file: Path, groups: Sequence[str], *, times: bool) -> list[Change]:
-    from penstock.broker.reset_files import from_csv
+    from penstock.tools.broker.reset_files import from_csv
 
     try:
         text = file.read_text(encoding="utf-8")
@@ -211,12 +213,12 @@ def _of_file(broker: Broker, file: Path, groups: Sequence[str], *, times: bool) 
 
 
 def _execute(broker: Broker, changes: Sequence[Change], backup: Path | None) -> None:
-    from penstock.broker.reset_files import old_csv
+    from penstock.tools.broker.reset_files import old_csv
 
     broker.resets.check(changes)
     if backup is not None:
         try:
-            # A file that is there may be somebody's only way back.
+            # An existing file may be somebody's only backup.
             with backup.open("x", encoding="utf-8") as stream:
                 stream.write(old_csv(changes))
         except OSError as error:
@@ -225,14 +227,14 @@ def _execute(broker: Broker, changes: Sequence[Change], backup: Path | None) -> 
 
 
 def _export(changes: Sequence[Change]) -> None:
-    from penstock.broker.reset_files import to_csv
+    from penstock.tools.broker.reset_files import to_csv
 
     # Not through the console, which would wrap it.
     typer.echo(to_csv(changes), nl=False)
 
 
 def _show_changes(changes: Sequence[Change], output: Output) -> None:
-    from penstock.times import shown_moment
+    from penstock.kernel.times import shown_moment
 
     rows = [
         {

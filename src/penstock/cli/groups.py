@@ -9,19 +9,19 @@ import typer
 
 from penstock.cli.completion import group_names
 from penstock.cli.confirmation import confirm
+from penstock.cli.formats import Output, OutputOption, show, show_document
 from penstock.cli.group_reset import RESETS, reset
-from penstock.cli.kafka import Timeout, Yes, opened
+from penstock.cli.kafka import KafkaCluster, Yes
+from penstock.cli.options import grouped
 from penstock.cli.output import say
-from penstock.cli.shown import Output, OutputOption, show, show_document
-from penstock.cli.target import CommandConfig, ContextName, Servers
-from penstock.errors import ConfigError
+from penstock.kernel.errors import ConfigError
 
 if TYPE_CHECKING:
-    from penstock.broker import Group
+    from penstock.tools.broker import Group
 
 _EXAMPLES = """\b
 Examples:
-  penstock groups list                                    'connect-*' are those of sinks
+  penstock groups list                                    'connect-*' belong to sinks
   penstock groups describe connect-orders-sink
   penstock groups reset connect-orders-sink --topic orders --to-earliest
                                                           what would be read again
@@ -40,18 +40,17 @@ _Names = Annotated[list[str], typer.Argument(metavar="GROUP|PATTERN", autocomple
 
 
 @app.command("list")
+@grouped
 def list_groups(
     patterns: Annotated[
         list[str] | None, typer.Argument(metavar="GROUP|PATTERN", autocompletion=group_names)
     ] = None,
-    context: ContextName = None,
-    servers: Servers = None,
-    command_config: CommandConfig = None,
-    timeout: Timeout = 30,
+    *,
+    cluster: KafkaCluster,
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Groups with their state, members and type."""
-    with opened(context, servers, command_config, timeout) as broker:
+    with cluster.broker() as broker:
         groups = broker.groups.find(*patterns or ())
     rows = [
         {
@@ -67,24 +66,23 @@ def list_groups(
 
 
 @app.command()
+@grouped
 def describe(
     patterns: _Names,
     members: Annotated[
-        bool, typer.Option("--members", help="The members, and what each of them has.")
+        bool, typer.Option("--members", help="The members, and the partitions of each.")
     ] = False,
     state: Annotated[
         bool, typer.Option("--state", help="State, coordinator and assignment strategy.")
     ] = False,
-    context: ContextName = None,
-    servers: Servers = None,
-    command_config: CommandConfig = None,
-    timeout: Timeout = 30,
+    *,
+    cluster: KafkaCluster,
     output: OutputOption = Output.TABLE,
 ) -> None:
-    """Where a group stands in each partition, how far that is from the end, and who reads it."""
+    """The offset, lag and reader of each partition of a group."""
     if members and state:
         raise ConfigError("give --members or --state, not both")
-    with opened(context, servers, command_config, timeout) as broker:
+    with cluster.broker() as broker:
         groups = [broker.groups.describe(name) for name in broker.groups.names(*patterns)]
     if state:
         show([_state(group) for group in groups], output)
@@ -156,16 +154,15 @@ def _document(group: Group) -> dict[str, Any]:
 
 
 @app.command()
+@grouped
 def delete(
     patterns: _Names,
     yes: Yes = False,
-    context: ContextName = None,
-    servers: Servers = None,
-    command_config: CommandConfig = None,
-    timeout: Timeout = 30,
+    *,
+    cluster: KafkaCluster,
 ) -> None:
     """Delete groups and the offsets they have committed. Asks first."""
-    with opened(context, servers, command_config, timeout) as broker:
+    with cluster.broker() as broker:
         names = broker.groups.names(*patterns)
         if not yes:
             for name in names:
@@ -176,23 +173,22 @@ def delete(
 
 
 @app.command("delete-offsets")
+@grouped
 def delete_offsets(
     group: Annotated[str, typer.Argument(metavar="GROUP", autocompletion=group_names)],
     topic: Annotated[
         list[str], typer.Option("--topic", "-t", help="TOPIC or TOPIC:0,1; repeatable.")
     ],
     yes: Yes = False,
-    context: ContextName = None,
-    servers: Servers = None,
-    command_config: CommandConfig = None,
-    timeout: Timeout = 30,
+    *,
+    cluster: KafkaCluster,
 ) -> None:
-    """Forget what a group has committed for some topics. Asks first."""
-    with opened(context, servers, command_config, timeout) as broker:
+    """Delete the offsets that a group has committed for some topics. Asks first."""
+    with cluster.broker() as broker:
         if not yes:
-            confirm(f"Forget the offsets of {group} for {', '.join(topic)}?")
+            confirm(f"Delete the offsets of {group} for {', '.join(topic)}?")
         gone = broker.groups.delete_offsets(group, topic)
-    say(f"{group} has forgotten: {', '.join(map(str, gone))}")
+    say(f"Deleted the offsets of {group} for: {', '.join(map(str, gone))}")
 
 
 app.command(epilog=RESETS)(reset)

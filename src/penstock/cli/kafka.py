@@ -1,25 +1,25 @@
-"""What the commands for topics, records and groups share."""
+"""Options and helpers of the commands for topics, records and groups."""
 
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penstock.cli.target import Target
+from penstock.cli.options import Options
+from penstock.cli.target import CommandConfig, ContextName, Servers, Target
 
 if TYPE_CHECKING:
-    from penstock.broker import Broker
-    from penstock.broker.registry_forms import RegistryForms
-
-Timeout = Annotated[float, typer.Option(min=1, help="Seconds for each question to Kafka.")]
+    from penstock.tools.broker import Broker
+    from penstock.tools.broker.encodings import Decoder
+    from penstock.tools.broker.registry_encodings import RegistryForms
 
 
 class FormName(StrEnum):
-    """The forms of `penstock.broker.forms`, which imports too much for a command's options."""
+    """The names of `tools.broker.encodings`, which imports too much for a command's options."""
 
     AUTO = "auto"
     STRING = "string"
@@ -35,36 +35,61 @@ class FormName(StrEnum):
     DOUBLE = "double"
 
 
-KeyForm = Annotated[FormName, typer.Option("--key-format", help="What keys are.")]
-ValueForm = Annotated[FormName, typer.Option("--value-format", help="What values are.")]
-Registry = Annotated[
-    str | None, typer.Option("--schema-registry", metavar="URL", help="Where schemas are.")
-]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 
-def opened(
-    context: str | None,
-    servers: str | None,
-    command_config: Path | None,
-    timeout: float,
-) -> Broker:
-    """The cluster that a command is for; to be closed."""
-    from penstock.broker import Broker
+@dataclass(frozen=True, slots=True)
+class KafkaCluster(Options):
+    """The Kafka cluster that a command is for."""
 
-    # It tells of each attempt that it repeats; what is final comes as an error of ours.
-    logging.getLogger("penstock.kafka.librdkafka").setLevel(logging.CRITICAL)
-    target = Target.of(context=context, servers=servers, command_config=command_config)
-    return Broker({"client.id": "penstock-cli", **target.kafka()}, seconds=timeout)
+    context: ContextName = None
+    servers: Servers = None
+    command_config: CommandConfig = None
+    timeout: Annotated[float, typer.Option(min=1, help="Seconds for each question to Kafka.")] = 30
+
+    @property
+    def target(self) -> Target:
+        return Target.of(
+            context=self.context, servers=self.servers, command_config=self.command_config
+        )
+
+    def broker(self) -> Broker:
+        """The cluster; to be closed."""
+        from penstock.tools.broker import Broker
+
+        # The client logs each attempt that it repeats; we raise the final error.
+        logging.getLogger("penstock.kafka.librdkafka").setLevel(logging.CRITICAL)
+        return Broker({"client.id": "penstock-cli", **self.target.kafka()}, seconds=self.timeout)
 
 
-def registry_forms(target: Target, url: str | None, *forms: FormName) -> RegistryForms | None:
-    """The schema registry of a command; None if it has none and none of the forms needs one."""
-    from penstock.broker.forms import REGISTRY_TYPES, Form
-    from penstock.broker.registry_forms import RegistryForms
+@dataclass(frozen=True, slots=True)
+class Forms(Options):
+    """The formats of keys and values."""
 
-    settings = target.registry()
-    if url is not None:
-        settings["schema.registry.url"] = url
-    needed = any(Form(form) in REGISTRY_TYPES for form in forms)
-    return RegistryForms(settings) if needed or settings else None
+    key_form: Annotated[FormName, typer.Option("--key-format", help="Format of keys.")] = (
+        FormName.AUTO
+    )
+    value_form: Annotated[FormName, typer.Option("--value-format", help="Format of values.")] = (
+        FormName.AUTO
+    )
+    schema_registry: Annotated[
+        str | None, typer.Option("--schema-registry", metavar="URL", help="The schema registry.")
+    ] = None
+
+    def decoders(self, target: Target) -> tuple[Decoder, Decoder]:
+        """The functions that make text of keys and of values."""
+        from penstock.tools.broker.encodings import Decoder, Form
+
+        registry = self.registry(target)
+        return Decoder(Form(self.key_form), registry), Decoder(Form(self.value_form), registry)
+
+    def registry(self, target: Target) -> RegistryForms | None:
+        """The schema registry; None if there is none and neither of the forms needs one."""
+        from penstock.tools.broker.encodings import REGISTRY_TYPES, Form
+        from penstock.tools.broker.registry_encodings import RegistryForms
+
+        settings = target.registry()
+        if self.schema_registry is not None:
+            settings["schema.registry.url"] = self.schema_registry
+        needed = any(Form(form) in REGISTRY_TYPES for form in (self.key_form, self.value_form))
+        return RegistryForms(settings) if needed or settings else None

@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from penstock import __version__
+from penstock.cli.command_table import LazyGroup
 from penstock.cli.output import complain, say
-from penstock.cli.registry import LazyGroup
-from penstock.errors import ConfigError, PenstockError
+from penstock.kernel.errors import ConfigError, PenstockError
 
 _EXAMPLES = """\b
 Examples:
@@ -22,13 +22,13 @@ Examples:
                                             one process, connectors from files
   penstock create connector.json --wait     a connector from a file, until it runs
   penstock get --failed                     which connectors have failed
-  penstock restart 'jdbc_*' --failed        start again what failed of them
+  penstock restart 'jdbc_*' --failed        restart their failed connectors and tasks
   penstock logs orders-sink --follow        what a connector logs
   penstock plan connectors/                 what connector files would change in a cluster
   penstock apply connectors/ --wait         change it, and wait until everything runs
   penstock context set production --connect https://connect.example.com
                                             another cluster, for --context production
-  penstock preview connector.json           what its transforms make of records
+  penstock preview connector.json           what its transforms do to records
   penstock dlq list                         records that connectors could not process
   penstock doctor worker.properties         what is wrong with this machine
   penstock plugins worker.properties        what is on its plugin.path, and what is broken there
@@ -49,7 +49,7 @@ app = typer.Typer(
 
 
 def main() -> None:
-    """Run the command; an expected error becomes one line and a status, not a trace."""
+    """Run the command; an expected error prints one line and sets the status, without a trace."""
     try:
         app()
     except ConfigError as error:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from penstock.errors import ConfigError
+from penstock.kernel.errors import ConfigError
 
 
 def pairs(given: Sequence[str] | None, option: str) -> dict[str, str]:
-    """KEY=VALUE texts as a dictionary; `option` is what errors name.
+    """KEY=VALUE texts as a dictionary; errors name the `option`.
 
     Raises:
-        ConfigError: a text is no such pair.
+        ConfigError: a text is not KEY=VALUE.
     """
     found: dict[str, str] = {}
     for text in given or ():

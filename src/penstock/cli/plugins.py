@@ -1,4 +1,4 @@
-"""`penstock plugins`: what a worker with these properties finds, and what it can't load."""
+"""`penstock plugins`: the plugins that a worker with these properties finds or can't load."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Mapping
 
 from penstock.cli.output import complain, say
 from penstock.plugins import Plugins
-from penstock.settings import plugin_paths
+from penstock.worker.settings import plugin_paths
 
 
 def list_plugins(properties: Mapping[str, str]) -> int:
     """Print a line for each plugin and each broken one; 1 if there is a broken one."""
-    # What can't be loaded is told below.
+    # Plugins that can't be loaded are printed below.
     logging.getLogger("penstock.plugins").setLevel(logging.ERROR)
     found = Plugins.discover(plugin_paths(properties))
     for info in found.infos():

@@ -1,4 +1,4 @@
-"""`penstock prepare`, for people and for a worker that has time."""
+"""`penstock prepare`, for people and for idle workers."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import os
 from contextlib import suppress
 
 from penstock.cli.output import complain, say
-from penstock.errors import PenstockError
-from penstock.prepare import make_archives, prepare
+from penstock.kernel.errors import PenstockError
+from penstock.worker.prepare import make_archives, prepare
 
 _LEAST_URGENT = 19
 
 
 def run_prepare(*, background: bool) -> int:
-    """0 once everything is there. In the background nothing is fetched, and nobody hears of it."""
+    """0 once everything is there. In the background it fetches nothing and prints nothing."""
     if background:
         os.nice(_LEAST_URGENT)
         with suppress(PenstockError, OSError):
@@ -22,6 +22,6 @@ def run_prepare(*, background: bool) -> int:
     try:
         prepare(say)
     except OSError as error:
-        complain(f"The cache can't be written: {error}")
+        complain(f"the cache can't be written: {error}")
         return 1
     return 0

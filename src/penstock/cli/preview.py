@@ -1,4 +1,4 @@
-"""`penstock preview`: what a connector makes of records, step by step, asked of a worker."""
+"""`penstock preview`: a worker shows what a connector does to records, step by step."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from penstock.cli.options import grouped
 from penstock.cli.output import out, say
-from penstock.cli.target import Connect, ContextName, Target
-from penstock.config.properties import load_connector_file
-from penstock.errors import ConfigError
+from penstock.cli.target import ConnectCluster
+from penstock.kernel.config.properties import load_connector_file
+from penstock.kernel.errors import ConfigError
 
 _SECONDS: Final = 120.0
 _QUIET: Final = ("key_schema", "value_schema")
@@ -21,19 +22,20 @@ app = typer.Typer(rich_markup_mode=None)
 
 
 @app.command()
+@grouped
 def preview(
     connector: Annotated[Path, typer.Argument(metavar="CONNECTOR.json|.properties")],
     records: Annotated[
         Path | None,
-        typer.Option(help="Records to use: a JSON list, or one on each line. Else its own."),
+        typer.Option(help="Records to use: a JSON list, or one on each line. Default: its own."),
     ] = None,
     limit: Annotated[int, typer.Option(min=1, max=100, help="How many of its own.")] = 5,
-    connect: Connect = None,
-    context: ContextName = None,
+    *,
+    cluster: ConnectCluster,
     schemas: Annotated[bool, typer.Option("--schemas", help="Show schemas too.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Show the worker's answer.")] = False,
 ) -> None:
-    """Show what a connector makes of records, after each transform; nothing is written.
+    """Show what a connector does to records, after each transform; nothing is written.
 
     The status is 1 if a record failed.
 
@@ -45,7 +47,7 @@ def preview(
     file = load_connector_file(connector)
     given = None if records is None else _given(records)
     plugin = file.config.get("connector.class", "")
-    with Target.of(connect, context).client(timeout=_SECONDS) as client:
+    with cluster.client(_SECONDS) as client:
         shown = client.preview(plugin, {**file.config, "name": file.name}, given, limit)
     if as_json:
         say(json.dumps({"records": shown}, indent=2, ensure_ascii=False))
@@ -65,7 +67,7 @@ def _given(path: Path) -> list[Any]:
     except OSError as error:
         raise ConfigError(f"{path}: can't be read: {error.strerror}") from error
     except ValueError as error:
-        raise ConfigError(f"{path}: is neither a JSON list nor a record a line: {error}") from error
+        raise ConfigError(f"{path}: not a JSON list or lines of JSON: {error}") from error
 
 
 def _show(records: Sequence[Mapping[str, Any]], *, schemas: bool) -> None:
@@ -86,8 +88,8 @@ def _show_step(
     out.print(title, style="bold", markup=False)
     if "error" in step:
         error = step["error"]
-        told = f"  {error['stage']} {error['class']}: {error['message']}"
-        out.print(told, style="red", markup=False)
+        message = f"  {error['stage']} {error['class']}: {error['message']}"
+        out.print(message, style="red", markup=False)
         return
     after = step["records"]
     if not after:
@@ -101,7 +103,7 @@ def _show_step(
 def _changes(
     record: Mapping[str, Any], before: Mapping[str, Any], *, schemas: bool
 ) -> Iterator[str]:
-    """What is new in a record, a line each."""
+    """The changed parts of a record, one line each."""
     found = [
         f"{name}: {json.dumps(value, ensure_ascii=False)}"
         for name, value in record.items()

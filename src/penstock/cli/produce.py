@@ -1,4 +1,4 @@
-"""`penstock produce`: records written to a topic."""
+"""`penstock produce`: writes records to a topic."""
 
 from __future__ import annotations
 
@@ -11,24 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from penstock.cli.completion import topic_names
-from penstock.cli.kafka import (
-    FormName,
-    KeyForm,
-    Registry,
-    Timeout,
-    ValueForm,
-    opened,
-    registry_forms,
-)
+from penstock.cli.formats import Output, OutputOption, show
+from penstock.cli.kafka import FormName, Forms, KafkaCluster
+from penstock.cli.options import grouped
 from penstock.cli.output import err, say
-from penstock.cli.shown import Output, OutputOption, show
-from penstock.cli.target import CommandConfig, ContextName, Servers, Target
-from penstock.errors import ConfigError
+from penstock.kernel.errors import ConfigError
 
 if TYPE_CHECKING:
-    from penstock.broker.forms import Encoder
-    from penstock.broker.registry_forms import RegistryForms
     from penstock.kafka.clients import Written
+    from penstock.tools.broker.encodings import Encoder
+    from penstock.tools.broker.registry_encodings import RegistryForms
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -58,71 +50,67 @@ _Schema = "FILE|ID"
 
 
 @app.command(epilog=_EXAMPLES, context_settings={"max_content_width": 100})
+@grouped
 def produce(
     topic: Annotated[str, typer.Argument(metavar="TOPIC", autocompletion=topic_names)],
     values: Annotated[
-        list[str] | None, typer.Argument(metavar="VALUE", help="Else lines of the input.")
+        list[str] | None, typer.Argument(metavar="VALUE", help="Default: lines of the input.")
     ] = None,
     file: Annotated[
-        Path | None, typer.Option("--file", help="Lines of a file; else of standard input.")
+        Path | None, typer.Option("--file", help="Lines of a file; default: standard input.")
     ] = None,
     key: Annotated[str | None, typer.Option("--key", "-k", help="The key of all records.")] = None,
     key_separator: Annotated[
-        str, typer.Option("--key-separator", "-K", help="Lines are the key, this, the value.")
+        str, typer.Option("--key-separator", "-K", help="Splits lines into key and value.")
     ] = "",
     header: Annotated[
         list[str] | None,
         typer.Option("--header", "-H", metavar="NAME=VALUE", help="Of all records; repeatable."),
     ] = None,
     partition: Annotated[
-        int | None, typer.Option("--partition", "-p", min=0, help="Else the key decides.")
+        int | None, typer.Option("--partition", "-p", min=0, help="Default: by the key.")
     ] = None,
     null_value: Annotated[
-        bool, typer.Option("--null-value", "-Z", help="What is empty is null: a tombstone.")
+        bool, typer.Option("--null-value", "-Z", help="Empty values are null: tombstones.")
     ] = False,
     as_json: Annotated[
         bool,
         typer.Option(
             "--json",
             help='Lines are {"key":…, "value":…, "headers":…, "partition":…, "timestamp":…}; --key'
-            " and --partition win over them.",
+            " and --partition override them.",
         ),
     ] = False,
-    key_form: KeyForm = FormName.AUTO,
-    value_form: ValueForm = FormName.AUTO,
     key_schema: Annotated[
-        str, typer.Option("--key-schema", metavar=_Schema, help="Else the latest of TOPIC-key.")
+        str, typer.Option("--key-schema", metavar=_Schema, help="Default: the latest of TOPIC-key.")
     ] = "",
     value_schema: Annotated[
-        str, typer.Option("--value-schema", metavar=_Schema, help="Else the latest of TOPIC-value.")
+        str, typer.Option("--value-schema", metavar=_Schema, help="Default: of TOPIC-value.")
     ] = "",
-    schema_registry: Registry = None,
     compression: Annotated[Compression, typer.Option("--compression")] = Compression.NONE,
-    context: ContextName = None,
-    servers: Servers = None,
-    command_config: CommandConfig = None,
-    timeout: Timeout = 30,
+    *,
+    forms: Forms,
+    cluster: KafkaCluster,
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Write records to a topic; all replicas have them when the command ends.
 
     Each VALUE, or each line, is a record. With a schema, values are JSON.
     """
-    from penstock.broker.kcat import unescaped
-    from penstock.broker.lines import Lines
+    from penstock.tools.broker.kcat import unescaped
+    from penstock.tools.broker.lines import Lines
 
     if values and file:
         raise ConfigError("give values or --file, not both")
     if as_json and (key_separator or null_value):
-        raise ConfigError("--json has keys and null in each line; leave out -K and -Z")
+        raise ConfigError("--json lines have their own keys and nulls; leave out -K and -Z")
     if key is not None and key_separator:
         raise ConfigError("give --key or --key-separator, not both")
-    target = Target.of(context=context, servers=servers, command_config=command_config)
-    registry = registry_forms(target, schema_registry, key_form, value_form)
+    registry = forms.registry(cluster.target)
     lines = Lines(
         topic,
-        _encoder(registry, key_form, f"{topic}-key", key_schema, "--key-schema"),
-        _encoder(registry, value_form, f"{topic}-value", value_schema, "--value-schema"),
+        _encoder(registry, forms.key_form, f"{topic}-key", key_schema, "--key-schema"),
+        _encoder(registry, forms.value_form, f"{topic}-value", value_schema, "--value-schema"),
         key,
         unescaped(key_separator),
         [_header(text) for text in header or ()],
@@ -130,10 +118,10 @@ def produce(
         null_empty=null_value,
         is_json=as_json,
     )
-    with opened(context, servers, command_config, timeout) as broker:
+    with cluster.broker() as broker:
         records = lines.records(values or _lines(file), f"{file}, " if file else "")
         written = broker.messages.write(topic, records, compression=compression.value)
-    _tell(topic, written, output)
+    _report(topic, written, output)
 
 
 def _header(text: str) -> tuple[str, bytes | None]:
@@ -145,7 +133,7 @@ def _header(text: str) -> tuple[str, bytes | None]:
 
 
 def _lines(file: Path | None) -> Iterator[str]:
-    """Without their ends; bytes that are no text come through unharmed."""
+    """Lines without their ends; bytes that are not UTF-8 are kept."""
     if file is None and sys.stdin.isatty():
         err.print("A record a line; Ctrl-D ends.", style="dim")
     try:
@@ -163,7 +151,7 @@ def _texts(stream: Iterable[bytes]) -> Iterator[str]:
 def _encoder(
     registry: RegistryForms | None, form: FormName, subject: str, schema: str, option: str
 ) -> Encoder:
-    from penstock.broker.forms import REGISTRY_TYPES, Form, encoder
+    from penstock.tools.broker.encodings import REGISTRY_TYPES, Form, encoder
 
     kind = REGISTRY_TYPES.get(Form(form))
     if kind is None or registry is None:
@@ -188,7 +176,7 @@ def _text_of(file: Path, option: str) -> str:
         raise ConfigError(f"{option}: {file} can't be read: {error}") from error
 
 
-def _tell(topic: str, written: list[Written], output: Output) -> None:
+def _report(topic: str, written: list[Written], output: Output) -> None:
     rows: list[dict[str, Any]] = [
         {"topic": each.topic, "partition": each.partition, "records": each.count,
          "first": each.first, "last": each.last}

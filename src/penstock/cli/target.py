@@ -30,12 +30,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Self
 import typer
 
 from penstock.cli.completion import context_names
-from penstock.config.properties import load_properties
-from penstock.errors import ConfigError
-from penstock.settings.rules import SECRETS_HEADER
+from penstock.cli.options import Options
+from penstock.cli.output import warn
+from penstock.kernel.config.properties import load_properties
+from penstock.kernel.errors import ConfigError
+from penstock.worker.settings.rules import SECRETS_HEADER
 
 if TYPE_CHECKING:
-    from penstock.client import Client
+    from penstock.tools.client import Client
 
 DEFAULT_CONNECT: Final = "http://localhost:8083"
 DEFAULT_SERVERS: Final = "localhost:9092"
@@ -75,7 +77,7 @@ class Context:
 
     @classmethod
     def of(cls, name: str, found: Any, file: Path) -> Self:
-        """Raises ConfigError for what a context does not have."""
+        """Raises ConfigError for unknown keys and wrong values."""
         where = f"{file}: context {name}"
         if not isinstance(found, dict):
             raise ConfigError(f"{where}: expected a table [contexts.{name}]")
@@ -98,7 +100,7 @@ class Contexts:
 
     @classmethod
     def load(cls, file: Path | None = None) -> Contexts:
-        """Read it. Raises ConfigError if it is not in order."""
+        """Read the file. Raises ConfigError if it is not valid."""
         path = file or config_file()
         if not path.exists():
             return cls(path)
@@ -111,16 +113,16 @@ class Contexts:
             raise ConfigError(f"{path}: unknown key {unknown[0]}; there are current and contexts")
         current, known = document.get("current"), document.get("contexts", {})
         if not isinstance(current, str | None) or not isinstance(known, dict):
-            raise ConfigError(f'{path}: wanted are current = "NAME" and tables [contexts.NAME]')
+            raise ConfigError(f'{path}: expected current = "NAME" and tables [contexts.NAME]')
         return cls(path, current, known)
 
     @property
     def chosen(self) -> str | None:
-        """The one that commands are for, if none is named: PENSTOCK_CONTEXT or the current one."""
+        """The default context: PENSTOCK_CONTEXT or the current one."""
         return os.environ.get("PENSTOCK_CONTEXT") or self.current
 
     def context(self, name: str | None = None) -> Context:
-        """The one of this name, else the current one; without any, an empty one."""
+        """The one of this name, else the current one, else an empty one."""
         wanted = name or self.chosen
         if wanted is None:
             return Context("default")
@@ -132,9 +134,9 @@ class Contexts:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a command talks to: options win over the context, the context over the defaults.
+    """The clusters of a command: options override the context, the context the defaults.
 
-    Passwords of the current context stay with its own addresses: another address that is given
+    Passwords of the current context go to its own addresses only: an address given as an option
     gets them only if the context is named too.
     """
 
@@ -152,7 +154,7 @@ class Target:
         servers: str | None = None,
         command_config: Path | None = None,
     ) -> Target:
-        """Raises ConfigError if a file or context that is named is not in order."""
+        """Raises ConfigError if a named file or context is not valid."""
         found = Contexts.load().context(context)
         given = load_properties(command_config) if command_config else {}
         asked = servers or given.get("bootstrap.servers")
@@ -183,7 +185,7 @@ class Target:
 
     def client(self, timeout: float | None = None, retry_seconds: float | None = None) -> Client:
         """A client of its REST API."""
-        from penstock.client import Client
+        from penstock.tools.client import Client
 
         auth = (
             (self.login["user"], self.login.get("password", "")) if "user" in self.login else None
@@ -193,7 +195,7 @@ class Target:
         options |= {} if retry_seconds is None else {"retry_seconds": retry_seconds}
         token = self.login.get("secrets-token")
         options |= {} if token is None else {"headers": {SECRETS_HEADER: token}}
-        return Client(self.connect, auth=auth, verify=verify, **options)
+        return Client(self.connect, auth=auth, verify=verify, on_wait=warn, **options)
 
     def kafka(self) -> dict[str, str]:
         """Properties for clients of its Kafka."""
@@ -202,6 +204,18 @@ class Target:
     def registry(self) -> dict[str, str]:
         """Settings of its Schema Registry, without the prefix of a converter."""
         return dict(self.context.tables.get("registry", {}))
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectCluster(Options):
+    """The Connect cluster that a command is for."""
+
+    connect: Connect = None
+    context: ContextName = None
+
+    def client(self, timeout: float | None = None) -> Client:
+        """A client of its REST API."""
+        return Target.of(self.connect, self.context).client(timeout)
 
 
 def config_file() -> Path:

@@ -10,14 +10,14 @@ from typer.core import TyperGroup
 from penstock.cli.completion import topic_names
 from penstock.cli.confirmation import confirm
 from penstock.cli.connectors.used_topics import used
-from penstock.cli.kafka import Timeout, Yes, opened
+from penstock.cli.formats import Output, OutputOption, show, show_document
+from penstock.cli.kafka import KafkaCluster, Yes
+from penstock.cli.options import grouped
 from penstock.cli.output import say
 from penstock.cli.pairs import pairs
-from penstock.cli.shown import Output, OutputOption, show, show_document
-from penstock.cli.target import CommandConfig, ContextName, Servers
 
 if TYPE_CHECKING:
-    from penstock.broker import Partition, Topic, TopicSetting
+    from penstock.tools.broker import Partition, Topic, TopicSetting
 
 _USED: Final = "used"
 _EXAMPLES = """\b
@@ -34,7 +34,7 @@ Examples:
 
 
 class TopicsGroup(TyperGroup):
-    """What is no subcommand is a connector: `topics NAME` is `topics used NAME`."""
+    """An unknown subcommand is a connector's name: `topics NAME` is `topics used NAME`."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that the arguments name, and the rest of them."""
@@ -62,29 +62,28 @@ _Patterns = Annotated[
         metavar="TOPIC|PATTERN", help="As orders or 'jdbc_*'.", autocompletion=topic_names
     ),
 ]
-_Wanted = Annotated[list[str], typer.Argument(metavar="TOPIC|PATTERN", autocompletion=topic_names)]
+_Topics = Annotated[list[str], typer.Argument(metavar="TOPIC|PATTERN", autocompletion=topic_names)]
 _Config = Annotated[
     list[str] | None, typer.Option("--config", metavar="KEY=VALUE", help="A setting; repeatable.")
 ]
 
 
 @app.command("list")
+@grouped
 def list_topics(
     patterns: _Patterns = None,
     internal: Annotated[
-        bool, typer.Option("--internal", help="Kafka's own topics and those of services too.")
+        bool, typer.Option("--internal", help="Also topics of Kafka itself and of services.")
     ] = False,
-    context: ContextName = None,
-    servers: Servers = None,
-    command_config: CommandConfig = None,
-    timeout: Timeout = 30,
+    *,
+    cluster: KafkaCluster,
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Topics with their partitions, replicas and sizes.
 
     A size is the number of offsets between the first record and the end.
     """
-    with opened(context, servers, command_config, timeout) as broker:
+    with cluster.broker() as broker:
         topics = broker.topics.find(*patterns or (), internal=internal)
     show([_row(topic) for topic in topics], output)
 
@@ -100,29 +99,28 @@ def _row(topic: Topic) -> dict[str, Any]:
 
 
 @app.command()
+@grouped
 def create(
     topic: Annotated[str, typer.Argument(metavar="TOPIC")],
     partitions: Annotated[
-        int | None, typer.Option("--partitions", "-p", min=1, help="Else the broker's default.")
+        int | None, typer.Option("--partitions", "-p", min=1, help="Default: the broker's.")
     ] = None,
     replication: Annotated[
         int | None,
         typer.Option(
-            "--replication", "--replication-factor", "-r", min=1, help="Else the broker's default."
+            "--replication", "--replication-factor", "-r", min=1, help="Default: the broker's."
         ),
     ] = None,
     config: _Config = None,
     if_not_exists: Annotated[
-        bool, typer.Option("--if-not-exists", help="It may be there already, however it is.")
+        bool, typer.Option("--if-not-exists", help="No error if it exists; it is not changed.")
     ] = False,
-    context: ContextName = None,
-    servers: Servers = None,
-    command_config: CommandConfig = None,
-    timeout: Timeout = 30,
+    *,
+    cluster: KafkaCluster,
 ) -> None:
     """Create a topic; it can be used when the command ends."""
     settings = pairs(config, "--config")
-    with opened(context, servers, command_config, timeout) as broker:
+    with cluster.broker() as broker:
         created = broker.topics.create(
             topic,
             partitions=partitions,
@@ -136,19 +134,18 @@ def create(
 
 
 @app.command()
+@grouped
 def describe(
-    patterns: _Wanted,
+    patterns: _Topics,
     all_settings: Annotated[
-        bool, typer.Option("--all-settings", help="Settings that have their defaults too.")
+        bool, typer.Option("--all-settings", help="Also settings at their defaults.")
     ] = False,
-    context: ContextName = None,
-    servers: Servers = None,
-    command_config: CommandConfig = None,
-    timeout: Timeout = 30,
+    *,
+    cluster: KafkaCluster,
     output: OutputOption = Output.TABLE,
 ) -> None:
-    """Each partition with leader, replicas, offsets; and the settings that are no defaults."""
-    with opened(context, servers, command_config, timeout) as broker:
+    """Each partition with leader, replicas, offsets; and the settings that were changed."""
+    with cluster.broker() as broker:
         topics = broker.topics.find(*patterns)
         settings = {topic.name: broker.topics.settings(topic.name) for topic in topics}
     found = [
@@ -210,24 +207,23 @@ def _describe(topic: Topic, settings: list[TopicSetting]) -> None:
 
 
 @app.command()
+@grouped
 def delete(
-    patterns: _Wanted,
+    patterns: _Topics,
     yes: Yes = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Also topics by name that Kafka or its services need.")
+        bool, typer.Option("--force", help="Also named topics that Kafka or its services need.")
     ] = False,
-    context: ContextName = None,
-    servers: Servers = None,
-    command_config: CommandConfig = None,
-    timeout: Timeout = 30,
+    *,
+    cluster: KafkaCluster,
 ) -> None:
     """Delete topics and all their records. Asks first."""
-    with opened(context, servers, command_config, timeout) as broker:
+    with cluster.broker() as broker:
         names = broker.topics.deletable(*patterns, force=force)
         if not yes:
             for name in names:
                 say(f"  {name}")
-            confirm(f"Delete {_count(names)} and all records there?")
+            confirm(f"Delete {_count(names)} with all records?")
         broker.topics.delete(*names, force=force)
     say(f"Deleted: {', '.join(names)}")
 
@@ -237,29 +233,28 @@ def _count(names: list[str]) -> str:
 
 
 @app.command()
+@grouped
 def alter(
     topic: _Name,
     partitions: Annotated[
-        int | None, typer.Option("--partitions", "-p", min=1, help="So many in all; only more.")
+        int | None, typer.Option("--partitions", "-p", min=1, help="The new total; only more.")
     ] = None,
     config: _Config = None,
     delete_config: Annotated[
         list[str] | None,
         typer.Option("--delete-config", metavar="KEY", help="Back to the default; repeatable."),
     ] = None,
-    context: ContextName = None,
-    servers: Servers = None,
-    command_config: CommandConfig = None,
-    timeout: Timeout = 30,
+    *,
+    cluster: KafkaCluster,
 ) -> None:
     """Give a topic more partitions, or other settings.
 
-    Records with the same key go to another partition once there are more of them.
+    With more partitions, new records of a key may go to another partition than its old ones.
     """
     settings = pairs(config, "--config")
     if partitions is None and not settings and not delete_config:
         raise typer.BadParameter("give --partitions, --config or --delete-config")
-    with opened(context, servers, command_config, timeout) as broker:
+    with cluster.broker() as broker:
         broker.topics.alter(
             topic, partitions=partitions, settings=settings, remove=delete_config or ()
         )

@@ -1,4 +1,4 @@
-"""`penstock up`, `distributed` and their like: commands that run or examine a worker."""
+"""`penstock up`, `distributed` and others: commands that run or examine a worker."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Annotated
 import typer
 
 from penstock.cli.pairs import pairs
-from penstock.errors import ConfigError
+from penstock.kernel.errors import ConfigError
 
 app = typer.Typer(rich_markup_mode=None)
 
 _DATA_DIR = typer.Option("--data-dir", help="Where Kafka keeps its data between runs.")
 _KAFKA_PORT = typer.Option("--kafka-port", min=1, max=65535, help="Port of the embedded Kafka.")
-_PROPERTY = typer.Option("--property", "-p", help="KEY=VALUE, may be given several times.")
+_PROPERTY = typer.Option("--property", "-p", help="KEY=VALUE; repeatable.")
 
 
 @app.command()
@@ -26,10 +26,10 @@ def standalone(
     ] = None,
 ) -> None:
     """Run one worker that keeps its offsets in a file; connectors may be given as files."""
-    from penstock.config.properties import load_properties
+    from penstock.kernel.config.properties import load_properties
 
     properties = load_properties(worker)
-    from penstock.bootstrap import run_standalone
+    from penstock.worker.bootstrap import run_standalone
 
     raise typer.Exit(run_standalone(properties, list(connectors or [])))
 
@@ -42,16 +42,16 @@ def distributed(
 
     Without a file, the CONNECT_* environment variables are the properties.
     """
-    from penstock.cli.environment import worker_properties
-    from penstock.config.properties import load_properties
+    from penstock.kernel.config.properties import load_properties
+    from penstock.worker.settings import environment_properties
 
-    properties = load_properties(worker) if worker else worker_properties(os.environ)
+    properties = load_properties(worker) if worker else environment_properties(os.environ)
     if not worker and "bootstrap.servers" not in properties:
         raise ConfigError(
             "no worker properties: give a file, or set CONNECT_BOOTSTRAP_SERVERS and the other "
             "CONNECT_* variables"
         )
-    from penstock.bootstrap import run_distributed
+    from penstock.worker.bootstrap import run_distributed
 
     raise typer.Exit(run_distributed(properties))
 
@@ -63,7 +63,7 @@ def up(
     kafka_port: Annotated[int, _KAFKA_PORT] = 9092,
     properties: Annotated[list[str] | None, _PROPERTY] = None,
 ) -> None:
-    """Run an embedded Kafka and a worker until Ctrl-C; the data stays for the next time."""
+    """Run an embedded Kafka and a worker until Ctrl-C; the data is kept for the next run."""
     from penstock.cli.local import run_up
 
     raise typer.Exit(run_up(data_dir, port, kafka_port, pairs(properties, "--property")))
@@ -87,9 +87,9 @@ def doctor(
     worker: Annotated[Path | None, typer.Argument(metavar="[WORKER.properties]")] = None,
     spark: Annotated[bool, typer.Option(help="Start Spark and run a job on it.")] = True,
 ) -> None:
-    """Check Java, jars, ports, broker and Spark: what is wrong, and what to do about it."""
+    """Check Java, jars, ports, broker and Spark; for each problem, say how to fix it."""
     from penstock.cli.doctor import examine
-    from penstock.config.properties import load_properties
+    from penstock.kernel.config.properties import load_properties
 
     raise typer.Exit(examine(load_properties(worker) if worker else {}, with_spark=spark))
 
@@ -97,7 +97,7 @@ def doctor(
 @app.command()
 def prepare(
     background: Annotated[
-        bool, typer.Option("--background", hidden=True, help="Quietly, with what time is left.")
+        bool, typer.Option("--background", hidden=True, help="Quietly, at low priority.")
     ] = False,
 ) -> None:
     """Fetch all jars and archive Java's classes now, so that starts are quick: for images."""
@@ -110,9 +110,9 @@ def prepare(
 def plugins(
     worker: Annotated[Path | None, typer.Argument(metavar="[WORKER.properties]")] = None,
 ) -> None:
-    """List the plugins a worker finds; those that can't be loaded with the reason, and status 1."""
+    """List the plugins of a worker; the status is 1 if one can't be loaded, with the reason."""
     from penstock.cli.plugins import list_plugins
-    from penstock.config.properties import load_properties
+    from penstock.kernel.config.properties import load_properties
 
     raise typer.Exit(list_plugins(load_properties(worker) if worker else {}))
 

@@ -27,7 +27,7 @@ def map_in_arrow(frame: DataFrame, kernel: ArrowKernel, schema: StructType) -> D
 
 
 def arrow_function(kernel: ArrowKernel, schema: StructType) -> UserDefinedFunction:
-    """What map_by() takes. It is pickled once, however often it is used."""
+    """The argument of map_by(). It is pickled once, however often it is used."""
     from pyspark.sql.udf import UserDefinedFunction
     from pyspark.util import PythonEvalType
 

@@ -14,7 +14,7 @@ from pyspark.errors import AnalysisException, ParseException, PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import StructField, StructType
 
-from penstock.errors import ConfigError, DataError
+from penstock.kernel.errors import ConfigError, DataError
 
 _ALLOWED: Final = "a query is SELECT … FROM record [WHERE …], several of them joined by UNION ALL"
 _SUBQUERIES: Final = ("ScalarSubquery", "ListQuery", "Exists", "LateralSubquery", "InSubquery")
@@ -39,7 +39,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Select:
-    """One SELECT of a query; `alias` is what it calls the record."""
+    """One SELECT of a query; `alias` is its name of the record."""
 
     items: tuple[Star | Item, ...]
     condition: Any | None
@@ -106,7 +106,7 @@ def is_repeatable(frame: DataFrame) -> bool:
 
 
 def words_of(error: PySparkException) -> str:
-    """What Spark says, without the plan or the trace below it."""
+    """Spark's message, without the plan or the trace below it."""
     return str(error).partition(";\n")[0].strip()
 
 
@@ -124,7 +124,7 @@ def _selects(plan: Any, relation: str) -> Iterator[Select]:
             yield from _selects(child, relation)
         return
     if _kind(plan) != "Project":
-        raise ConfigError(f"{_told(plan)} is not possible on one record: {_ALLOWED}")
+        raise ConfigError(f"{_described(plan)} is not possible on one record: {_ALLOWED}")
     source, condition = plan.child(), None
     if _kind(source) == "Filter":
         source, condition = source.child(), source.condition()
@@ -142,7 +142,7 @@ def _check_relation(source: Any, relation: str) -> None:
     if _kind(source) == "OneRowRelation":
         raise ConfigError(f"FROM {relation} is missing: {_ALLOWED}")
     if _kind(source) != "UnresolvedRelation":
-        raise ConfigError(f"{_told(source)} is not possible on one record: {_ALLOWED}")
+        raise ConfigError(f"{_described(source)} is not possible on one record: {_ALLOWED}")
     name = ".".join(_all(source.multipartIdentifier()))
     if name.lower() != relation:
         raise ConfigError(f"there is no table {name} here: {_ALLOWED}")
@@ -165,7 +165,7 @@ def _item(tree: Any) -> Star | Item:
         return Star()
     if kind == "UnresolvedStarExceptOrReplace":
         if tree.replacements().isDefined():
-            raise ConfigError("* REPLACE (…) is not known here: use * EXCEPT (…) and AS")
+            raise ConfigError("* REPLACE (…) is not supported: use * EXCEPT (…) and AS")
         return Star(tuple(".".join(_all(path)) for path in _all(tree.excepts())))
     if kind == "UnresolvedAttribute":
         names = tuple(_all(tree.nameParts()))
@@ -199,7 +199,7 @@ def _resolved(tree: Any, resolve: Resolve, bound: frozenset[str] = frozenset()) 
     return tree.withNewChildren(_jvm().PythonUtils.toSeq(changed))
 
 
-def _told(plan: Any) -> str:
+def _described(plan: Any) -> str:
     return _NODES.get(_kind(plan), str(plan.nodeName()))
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from penstock.errors import DataError
+from penstock.kernel.errors import DataError
 
 if TYPE_CHECKING:
     from penstock.columns.faults import Outcome

@@ -1,4 +1,4 @@
-"""The fault of a row: null while it is good, else a text that says what is wrong with it."""
+"""The fault of a row: null while it is good, else a text with the reason."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from penstock.api.envelope import Part
+from penstock.api.envelope import Part, fail
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
     from penstock.api.envelope import Envelope
     from penstock.api.plugin import Side
-    from penstock.data.schema import Schema
+    from penstock.kernel.data.schema import Schema
+
+__all__ = ["Outcome", "fail", "fail_by", "with_outcome"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +25,6 @@ class Outcome:
 
     value: Column
     fault: Column | None = None
-
-
-def fail(envelope: Envelope, condition: Column, message: Column | str) -> Envelope:
-    """Mark the rows that meet the condition as faulty; a fault they had already stays."""
-    text = F.lit(message) if isinstance(message, str) else message
-    return envelope.replace(fault=F.coalesce(envelope.fault, F.when(condition, text)))
 
 
 def fail_by(envelope: Envelope, outcome: Outcome) -> Envelope:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import functions as F
 
 from penstock.columns.types import spark_type
-from penstock.data.schema import Schema, SchemaType
+from penstock.kernel.data.schema import Schema, SchemaType
 
 if TYPE_CHECKING:
     from pyspark.sql import Column

@@ -41,7 +41,7 @@ def new_map(present: Column, members: Mapping[str, Column]) -> Part:
 
 
 def member_of(part: Part, name: str) -> Column:
-    """A member of a map; null where it has none of that name, or is no map."""
+    """A member of a map; null if it has none of that name, or is not a map."""
     known = _known(part)
     if name in known:
         found = known[name]
@@ -78,7 +78,7 @@ def only_members(part: Part, names: Collection[str]) -> Part:
 
 
 def all_members(part: Part) -> Column:
-    """Data without a schema as map<string,variant>; null where it is no map."""
+    """Data without a schema as map<string,variant>; null if it is not a map."""
     known = _known(part)
     sure = {name: each.column for name, each in known.items() if each and each.sure}
     some = {name: each.column for name, each in known.items() if each and not each.sure}

@@ -16,8 +16,8 @@ import pyarrow as pa
 
 from penstock.columns.types import MAX_DECIMAL_DIGITS, arrow_type
 from penstock.columns.variant_values import VARIANT_TYPE, read_variant, write_variant
-from penstock.data.schema import DATE, TIME, Schema, SchemaType, Struct
-from penstock.errors import DataError
+from penstock.kernel.data.schema import DATE, TIME, Schema, SchemaType, Struct
+from penstock.kernel.errors import DataError
 
 Convert = Callable[[Any], Any]
 
@@ -135,7 +135,7 @@ def _inner_writer(schema: Schema | None, place: str) -> Convert:
         if value is not None:
             return write(value)
         if not may_be_null:
-            raise DataError(f"{place}: null, and it is not optional")
+            raise DataError(f"{place}: null, but it is not optional")
         return None
 
     return checked
@@ -152,7 +152,7 @@ def _struct_writer(schema: Schema, place: str) -> Convert:
         for name in value:
             if name not in writers:
                 raise DataError(
-                    f"{place}: its schema has no field {name}; schemas() must give one that has"
+                    f"{place}: its schema has no field {name}; schemas() must return one that has"
                 )
         return {name: convert(value.get(name)) for name, convert in writers.items()}
 
@@ -237,7 +237,7 @@ def _decimal_writer(schema: Schema, place: str) -> Convert:
             return Decimal(value).quantize(unit, context=_EXACT)
         except (Inexact, InvalidOperation):
             raise DataError(
-                f"{place}: {value} is no Decimal of scale {schema.scale} and at most"
+                f"{place}: {value} is not a Decimal of scale {schema.scale} and at most"
                 f" {MAX_DECIMAL_DIGITS} digits"
             ) from None
 

@@ -14,15 +14,16 @@ import pyarrow as pa
 
 from penstock.api.record import Header, Headers, Record
 from penstock.columns.python_values import python_type, reader, writer
-from penstock.errors import DataError, PluginError, RetriableError
-from penstock.settings.retries import Retries
+from penstock.kernel.clock import SystemClock
+from penstock.kernel.errors import DataError, PluginError, RetriableError
+from penstock.kernel.retries import Retries
 
 if TYPE_CHECKING:
     from penstock.api.converter import HeaderConverter
     from penstock.api.transform import RecordPredicate, RecordTransformation
-    from penstock.config import Config
-    from penstock.data.record import SchemaAndValue
-    from penstock.data.schema import Schema
+    from penstock.kernel.config import Config
+    from penstock.kernel.data.record import SchemaAndValue
+    from penstock.kernel.data.schema import Schema
 
 T = TypeVar("T")
 
@@ -192,7 +193,9 @@ class _Transformed:
 
     def _row(self, row: dict[str, Any], record: Record, result: Record) -> dict[str, Any]:
         if not isinstance(result, Record):
-            raise PluginError(f"apply() gave a {type(result).__qualname__}, not a Record or None")
+            raise PluginError(
+                f"apply() returned a {type(result).__qualname__}, not a Record or None"
+            )
         self._check(record, result)
         return {
             "topic": result.topic,
@@ -208,12 +211,12 @@ class _Transformed:
         if result.topic != record.topic:
             _check_text(result.topic, "topic")
             if not self._transformation.routes:
-                raise PluginError("it changed the topic; for that its class must say routes = True")
+                raise PluginError("it changed the topic; its class must set routes = True for that")
         declared = zip(self._before, self._after, strict=True)
         given = (result.key_schema, result.value_schema)
         for side, schema, known in zip(("key", "value"), given, declared, strict=True):
             if all(schema is not each and schema != each for each in known):
-                raise PluginError(f"{side}: the schema of the result is not what schemas() gave")
+                raise PluginError(f"{side}: the schema of the result is not the one of schemas()")
 
     def _raw(self, row: dict[str, Any], record: Record, result: Record) -> list[Any] | None:
         if result.headers is record.headers:
@@ -229,7 +232,7 @@ class _Transformed:
             raw = self._headers.encode_header(item.schema, item.value)
             return {"key": item.key, "value": raw}
         if not isinstance(item, tuple):
-            raise DataError(f"headers: a {type(item).__qualname__} is no Header")
+            raise DataError(f"headers: a {type(item).__qualname__} is not a Header")
         key, raw = item
         return {"key": key, "value": raw}
 
@@ -264,12 +267,13 @@ def _repeated(attempt: Callable[[], T], retries: Retries) -> T:
 
     A task that is to stop ends this process, so there is nothing else to wait for.
     """
-    begun, failures = time.monotonic(), 0
+    clock, failures = SystemClock(), 0
+    begun = clock.now()
     while True:
         try:
             return attempt()
         except RetriableError:
-            left = retries.left(time.monotonic() - begun)
+            left = retries.left(clock.now() - begun)
             if left <= 0:
                 raise
             time.sleep(min(retries.delay(failures), left))
@@ -284,23 +288,23 @@ def _number(value: Any, allowed: range, what: str) -> int | None:
 
 def _check_text(value: object, what: str) -> None:
     if not isinstance(value, str) or not value:
-        raise DataError(f"{what}: {value!r} is no text")
+        raise DataError(f"{what}: {value!r} is not a text")
     value.encode()  # raises for half a character, which no batch can hold
 
 
 def _fault(plugin: str, error: BaseException) -> dict[str, str]:
-    return {"stage": _STAGE, "class": plugin, "message": _told(error)}
+    return {"stage": _STAGE, "class": plugin, "message": _message_of(error)}
 
 
-def _told(error: BaseException) -> str:
+def _message_of(error: BaseException) -> str:
     """The class and the words of an exception, and the line of the plugin it comes from.
 
-    What the plugin has called, such as a parser of JSON, has lines of no use to its author.
+    Lines of code that the plugin called, such as a JSON parser, would not help its author.
     """
     text = f"{type(error).__qualname__}: {error}"
     trace = traceback.extract_tb(error.__traceback__)
     frames = list(dropwhile(lambda frame: frame.filename == __file__, trace))
     if not frames or PurePath(frames[0].filename).is_relative_to(_PENSTOCK):
-        return text  # it is about what apply() gave, and says so
+        return text  # it is about the result of apply(), and says so
     own = [frame for frame in frames if frame.filename == frames[0].filename][-1]
     return f"{text} ({PurePath(own.filename).name}, line {own.lineno})"

@@ -7,8 +7,8 @@ from typing import Any
 import pyarrow as pa
 
 from penstock.columns.types import arrow_type
-from penstock.data.schema import Schema, SchemaType, Struct
-from penstock.errors import DataError
+from penstock.kernel.data.schema import Schema, SchemaType, Struct
+from penstock.kernel.errors import DataError
 
 
 def array_of(schema: Schema, values: list[Any]) -> pa.Array:

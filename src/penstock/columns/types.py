@@ -13,8 +13,8 @@ from typing import Any, Final
 import pyarrow as pa
 from pyspark.sql import types as spark_types
 
-from penstock.data.schema import Schema, SchemaType
-from penstock.errors import DataError
+from penstock.kernel.data.schema import Schema, SchemaType
+from penstock.kernel.errors import DataError
 
 MAX_DECIMAL_DIGITS: Final = 38
 

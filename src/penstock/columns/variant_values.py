@@ -15,8 +15,8 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from penstock.data.schema import Struct
-from penstock.errors import DataError
+from penstock.kernel.data.schema import Struct
+from penstock.kernel.errors import DataError
 
 #: How an Arrow batch of Spark's has a VARIANT.
 VARIANT_TYPE: Final = pa.struct(
@@ -107,7 +107,7 @@ def _read_primitive(data: bytes, at: int, kind: int) -> Any:
         return _read_decimal(data, at, _DECIMALS[kind])
     read = _READERS.get(kind)
     if read is None:
-        raise DataError(f"Data without a schema has a value of a type that is not known: {kind}")
+        raise DataError(f"Data without a schema has a value of an unknown type: {kind}")
     return read(data, at)
 
 
@@ -283,7 +283,7 @@ def _integer(value: int, place: str) -> bytes:
 def _decimal(value: Decimal, place: str) -> bytes:
     _, digits, exponent = value.as_tuple()
     if not isinstance(exponent, int):
-        raise DataError(f"{place}: {value} is no number")
+        raise DataError(f"{place}: {value} is not a number")
     scale = max(0, -exponent)
     unscaled = int(value.scaleb(scale)) if exponent < 0 else int(value)
     for kind, size in _DECIMALS.items():

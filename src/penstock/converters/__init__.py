@@ -1,0 +1,4 @@
+"""The built-in converters: whole columns between Connect's data and bytes.
+
+May import `api`, `codecs`, `columns` and the kernel.
+"""

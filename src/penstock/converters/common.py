@@ -1,4 +1,4 @@
-"""What all converters share: the form of their results."""
+"""Shared by all converters: the form of their results."""
 
 from __future__ import annotations
 

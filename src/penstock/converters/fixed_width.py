@@ -9,7 +9,7 @@ import pyarrow as pa
 from pyspark.sql import functions as F
 
 from penstock.columns.kernel import kernel_column
-from penstock.data.schema import SchemaType
+from penstock.kernel.data.schema import SchemaType
 
 if TYPE_CHECKING:
     from pyspark.sql import Column

@@ -6,13 +6,13 @@ import struct
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from penstock.api.converter import Converter, HeaderConverter, Layout
+from penstock.codecs.converter_key import ConverterConfig
+from penstock.codecs.json.write import java_class
 from penstock.converters.common import decoded, encoded
-from penstock.converters.json.write import java_class
-from penstock.converters.keys import ConverterConfig
-from penstock.data.java_text import JAVA_CLASSES
-from penstock.data.record import SchemaAndValue
-from penstock.data.schema import DATE, TIME, TIMESTAMP, Schema, SchemaType
-from penstock.errors import DataError
+from penstock.kernel.data.record import SchemaAndValue
+from penstock.kernel.data.schema import DATE, TIME, TIMESTAMP, Schema, SchemaType
+from penstock.kernel.errors import DataError
+from penstock.kernel.java.to_string import JAVA_CLASSES
 
 if TYPE_CHECKING:
     from pyspark.sql import Column

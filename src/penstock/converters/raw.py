@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from penstock.api.converter import Converter, HeaderConverter, Layout
+from penstock.codecs.converter_key import ConverterConfig
+from penstock.codecs.json.write import java_class
 from penstock.converters.common import decoded, encoded
-from penstock.converters.json.write import java_class
-from penstock.converters.keys import ConverterConfig
-from penstock.data.record import SchemaAndValue
-from penstock.data.schema import OPTIONAL_BYTES_SCHEMA, SchemaType
-from penstock.errors import DataError
+from penstock.kernel.data.record import SchemaAndValue
+from penstock.kernel.data.schema import OPTIONAL_BYTES_SCHEMA, SchemaType
+from penstock.kernel.errors import DataError
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
-    from penstock.data.schema import Schema
+    from penstock.kernel.data.schema import Schema
 
 
 class ByteArrayConverterConfig(ConverterConfig):

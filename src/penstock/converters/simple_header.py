@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from penstock.api.converter import HeaderConverter
-from penstock.config import Config
 from penstock.converters.common import encoded
-from penstock.data.record import SchemaAndValue
-from penstock.data.values import parse_text
-from penstock.data.values_text import text_of
+from penstock.kernel.config import Config
+from penstock.kernel.data.record import SchemaAndValue
+from penstock.kernel.java.connect_parse import parse_text
+from penstock.kernel.java.connect_text import text_of
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
-    from penstock.data.schema import Schema
+    from penstock.kernel.data.schema import Schema
 
 
 class SimpleHeaderConverterConfig(Config):
@@ -28,7 +28,7 @@ class SimpleHeaderConverter(HeaderConverter):
     java_name = "org.apache.kafka.connect.storage.SimpleHeaderConverter"
 
     def encode(self, schema: Schema | None, data: Column) -> Column:
-        from penstock.columns.values_text import values_text
+        from penstock.columns.java.connect_text import values_text
 
         return encoded(values_text(schema, data).cast("binary"), None)
 

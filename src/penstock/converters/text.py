@@ -6,19 +6,19 @@ import codecs
 from typing import TYPE_CHECKING, Any, Final
 
 from penstock.api.converter import Converter, HeaderConverter, Layout
-from penstock.config import Importance, Type, Width, key
+from penstock.codecs.converter_key import ConverterConfig
 from penstock.converters.common import decoded, encoded
-from penstock.converters.keys import ConverterConfig
-from penstock.data.java_text import value_text
-from penstock.data.record import SchemaAndValue
-from penstock.data.schema import OPTIONAL_STRING_SCHEMA, SchemaType
-from penstock.errors import DataError
+from penstock.kernel.config import Importance, Type, Width, key
+from penstock.kernel.data.record import SchemaAndValue
+from penstock.kernel.data.schema import OPTIONAL_STRING_SCHEMA, SchemaType
+from penstock.kernel.errors import DataError
+from penstock.kernel.java.to_string import value_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import Column
 
-    from penstock.data.schema import Schema
+    from penstock.kernel.data.schema import Schema
 
 _UTF_8: Final = "utf-8"
 
@@ -50,7 +50,7 @@ class StringConverter(Converter, HeaderConverter):
     def encode(self, schema: Schema | None, data: Column) -> Column:
         from pyspark.sql import functions as F
 
-        from penstock.columns.java_text import java_text
+        from penstock.columns.java.to_string import java_text
         from penstock.columns.kernel import kernel_column
 
         if self._charset is None:

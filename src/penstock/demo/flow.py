@@ -1,4 +1,4 @@
-"""What goes in at one end of the demo, and the proof that it came out at the other."""
+"""Writes the demo's records at one end, and checks them at the other."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from penstock.errors import PenstockError
+from penstock.kernel.errors import PenstockError
 
 _PORTION = 100
-#: A pace that one can follow; and one for a number of records that somebody waits for.
+#: A pace for watching; and a fast one for a fixed number of records.
 _PORTIONS_PER_SECOND = 25
 _HURRIED_PORTIONS_PER_SECOND = 1000
 _RATE_WINDOW_SECONDS = 5.0
 
 
 class DemoError(PenstockError):
-    """The demo did not show what it promises; the text says why."""
+    """The demo failed; the text says why."""
 
 
 def line(number: int) -> str:
-    """The text of one record; a function of its number, so that any change is seen."""
+    """The text of one record; a function of its number, so that any change is detected."""
     return f"{number:08d} order {number * 7919 % 100_003:06d} für {number % 97} 🛢️"
 
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """How much has passed at one moment."""
+    """The number of records at one moment."""
 
     records_in: int
     records_out: int
@@ -40,7 +40,7 @@ class Flow:
 
 
 class Feed:
-    """Lets the source file grow at a steady pace, on a thread of its own."""
+    """Appends to the source file at a steady pace, on a thread of its own."""
 
     def __init__(self, path: Path, limit: int | None) -> None:
         self.written = 0
@@ -78,7 +78,7 @@ class Receipt:
         self._history: list[tuple[float, int]] = [(time.monotonic(), 0)]
 
     def read(self) -> None:
-        """Compare the lines that came since the last call.
+        """Check the lines written since the last call.
 
         Raises:
             DemoError: a line is changed, missing, doubled or out of order.

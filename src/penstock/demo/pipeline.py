@@ -1,4 +1,4 @@
-"""The configurations the demo runs with, and how a connector's status reads in a sentence."""
+"""The demo's configurations, and a connector's status as a sentence."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def connectors(source: Path, target: Path) -> dict[str, dict[str, str]]:
             "tasks.max": "1",
             "file": str(target),
             "topics": "demo-lines",
-            # The topic appears with the first record; look for it often, not every five minutes.
+            # The first record creates the topic; check for it often, not every five minutes.
             "consumer.override.metadata.max.age.ms": "1000",
             **strings,
         },
@@ -44,7 +44,7 @@ def worker_properties(bootstrap_servers: str, url: str) -> str:
         "key.converter=org.apache.kafka.connect.json.JsonConverter\n"
         "value.converter=org.apache.kafka.connect.json.JsonConverter\n"
         "offset.flush.interval.ms=1000\n"
-        # Both start at the same time: look often whether the broker is there.
+        # Both start at the same time: try often to connect to the broker.
         "admin.reconnect.backoff.max.ms=50\n"
     )
 

@@ -15,11 +15,11 @@ from rich.console import Console
 from penstock.demo.flow import DemoError, Feed, Flow, Receipt
 from penstock.demo.pipeline import connectors, state_of, worker_properties
 from penstock.demo.view import live_view
-from penstock.errors import PenstockError
-from penstock.jars import classpath
-from penstock.kafka.embedded import EmbeddedKafka
-from penstock.ports import free_port
-from penstock.process import Child
+from penstock.kernel.errors import PenstockError
+from penstock.machine.embedded_kafka import EmbeddedKafka
+from penstock.machine.free_ports import free_port
+from penstock.machine.jars import classpath
+from penstock.machine.process import Child
 
 RECORDS = 10_000
 _DELIVERY_SECONDS = 120.0
@@ -29,9 +29,9 @@ _STATUS_SECONDS = 3.0
 
 
 def run_demo(*, leave: bool) -> int:
-    """Run until Ctrl-C or, with `leave`, until RECORDS have arrived; 0 if all arrived as sent."""
+    """Run until Ctrl-C or, with `leave`, until RECORDS arrived; return 0 if all were unchanged."""
     console = Console(highlight=False, soft_wrap=True)
-    # Named for SIGINT too: a shell starts background jobs with it ignored.
+    # For SIGINT too: a shell starts background jobs with it ignored.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.default_int_handler)
     try:
@@ -47,7 +47,7 @@ def run_demo(*, leave: bool) -> int:
 
 
 class _Demo:
-    """Everything the demo starts, in order, on the stack that ends it in reverse."""
+    """Starts everything of the demo in order; the stack ends it in reverse order."""
 
     def __init__(self, console: Console, stack: ExitStack) -> None:
         self._console = console
@@ -61,8 +61,8 @@ class _Demo:
         with self._step("Jars in the cache"):
             classpath("spark", "drivers", "broker")
         kafka, worker = self._begin()
-        # Imported while both start: it takes a while, too.
-        from penstock.client import Client
+        # Imported while both start, because it takes time too.
+        from penstock.tools.client import Client
 
         self._client = self._stack.enter_context(Client(self._url, timeout=30))
         with self._step("Kafka up"):
@@ -81,10 +81,10 @@ class _Demo:
         self._console.print(f"{text} ({time.monotonic() - begun:.1f} s)", markup=False)
 
     def _begin(self) -> tuple[EmbeddedKafka, Child]:
-        """Both processes at the same time: the worker waits for its broker."""
+        """Start both processes at the same time: the worker waits for its broker."""
         kafka = EmbeddedKafka(self._home / "kafka")
         kafka.begin()
-        # What it has stored goes with it.
+        # Killed, because its data is deleted anyway.
         self._stack.callback(kafka.kill)
         properties = self._home / "worker.properties"
         properties.write_text(worker_properties(kafka.bootstrap_servers, self._url))
@@ -124,8 +124,8 @@ class _Demo:
             raise DemoError(f"the worker ended with status {worker.exit_code}:\n{worker.tail()}")
         if late or self._failed():
             raise DemoError(
-                f"{receipt.received:,} of {RECORDS:,} records arrived before a task failed or "
-                f"{_DELIVERY_SECONDS:.0f} s were over; {self._states()}\n{worker.tail()}"
+                f"only {receipt.received:,} of {RECORDS:,} records arrived before a task failed or "
+                f"{_DELIVERY_SECONDS:.0f} s had passed; {self._states()}\n{worker.tail()}"
             )
 
     def _failed(self) -> bool:

@@ -1,4 +1,4 @@
-"""The live view: a table on a terminal, a line now and then elsewhere."""
+"""The live view: a table on a terminal, else a line every few seconds."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def live_view(console: Console, caption: str) -> Iterator[Callable[[Flow], None]
 
 
 class _PlainView:
-    """One line every few seconds, where there is no terminal to draw on."""
+    """One line every few seconds, if there is no terminal."""
 
     def __init__(self, console: Console) -> None:
         self._console = console

@@ -1,4 +1,4 @@
-"""Reading `sasl.jaas.config`: a Java login module as text, for clients that are not Java."""
+"""Parses `sasl.jaas.config`, a Java login module as text, for clients that are not Java."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from penstock.errors import ConfigError
+from penstock.kernel.errors import ConfigError
 
 _KEY: Final = "sasl.jaas.config"
 _TOKEN: Final = re.compile(
@@ -36,7 +36,7 @@ class LoginModule:
 
 
 def parse_jaas(text: str) -> LoginModule:
-    """The one login module of a `sasl.jaas.config`. The text itself never gets into an error."""
+    """The one login module of a `sasl.jaas.config`. No error contains the text itself."""
     tokens = _tokens(text)
     if len(tokens) < 3 or tokens[1].lower() not in _FLAGS:
         raise _wrong("it must start with a login module class and 'required'")

@@ -1,4 +1,4 @@
-"""Logging in to a broker: Java's security.* and sasl.* properties for the Python clients."""
+"""Translates Java's security.* and sasl.* properties for the Python clients."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from penstock.config.values import invalid
+from penstock.kafka.client_keys import OAUTH_PACKAGE
 from penstock.kafka.jaas import LoginModule, parse_jaas
-from penstock.tls import Tls, tls_of
+from penstock.kernel.config.prefix import under_prefix
+from penstock.kernel.config.values import invalid
+from penstock.machine.tls import Tls, tls_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +30,23 @@ SASL_KEYS: Final = frozenset({
     "sasl.login.callback.handler.class", "security.protocol",
 })  # fmt: skip
 
+#: Java classes that this module replaces: they get a token for a client's id and secret.
+OWN_LOGINS: Final = frozenset(
+    f"{OAUTH_PACKAGE}{name}"
+    for name in (
+        "OAuthBearerLoginCallbackHandler",
+        "secured.OAuthBearerLoginCallbackHandler",
+        "DefaultJwtRetriever",
+        "ClientCredentialsJwtRetriever",
+        "DefaultJwtValidator",
+        "ClientJwtValidator",
+    )
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Security:
-    """The settings of each library, with secrets in them."""
+    """The settings of each library, including secrets."""
 
     librdkafka: dict[str, Any] = field(default_factory=dict, repr=False)
     kafka_python: dict[str, Any] = field(default_factory=dict, repr=False)
@@ -95,7 +110,7 @@ def _oauth_login(module: LoginModule, properties: Mapping[str, str]) -> Security
         _required(module, "clientId"),
         _required(module, "clientSecret"),
         module.options.get("scope"),
-        with_prefix(module.options, "extension_"),
+        under_prefix(module.options, "extension_"),
     )
     librdkafka = {
         "sasl.oauthbearer.method": "oidc",
@@ -124,12 +139,3 @@ def _required(module: LoginModule, option: str) -> str:
         rule = f"the login module {module.kind or '(none)'} needs the option {option}"
         raise invalid("sasl.jaas.config", "[hidden]", rule)
     return module.options[option]
-
-
-def with_prefix(config: Mapping[str, str], prefix: str) -> dict[str, str]:
-    """The keys under a prefix, without it: `consumer.override.`, `topic.creation.default.`."""
-    return {
-        key.removeprefix(prefix): value
-        for key, value in config.items()
-        if key.startswith(prefix) and len(key) > len(prefix)
-    }

@@ -1,4 +1,4 @@
-"""Internal topics, made and checked; and the rules for topics that source connectors write to."""
+"""Creates and checks internal topics; and the rules for topics that source connectors write to."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from penstock.clock import Deadline
-from penstock.config.values import Type, invalid, parse_value
-from penstock.errors import ConfigError, RetriableError, StorageError
 from penstock.kafka.clients import Admin, TopicSpec, TopicView
-from penstock.kafka.patterns import java_pattern
-from penstock.kafka.security import with_prefix
+from penstock.kafka.topic_patterns import java_pattern
+from penstock.kernel.clock import Deadline
+from penstock.kernel.config.prefix import under_prefix
+from penstock.kernel.config.values import Type, invalid, parse_value
+from penstock.kernel.errors import ConfigError, RetriableError, StorageError
 
 log = logging.getLogger(__name__)
 
@@ -51,7 +51,7 @@ _DEFAULT_REPLICATION: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class InternalTopic:
-    """An internal topic as the worker's properties want it."""
+    """An internal topic by the worker's properties."""
 
     kind: InternalKind
     spec: TopicSpec
@@ -59,7 +59,7 @@ class InternalTopic:
 
 def internal_topic(worker: Mapping[str, str], kind: InternalKind) -> InternalTopic:
     """The topic's name, partitions, replication and `<kind>.storage.*` topic settings."""
-    own = with_prefix(worker, kind.prefix)
+    own = under_prefix(worker, kind.prefix)
     name = own.get("topic", "").strip()
     if not name:
         message = f'Missing required configuration "{kind.topic_key}" which has no default value.'
@@ -84,10 +84,10 @@ def _count(own: Mapping[str, str], kind: InternalKind, key: str, default: int) -
 
 
 def ensure_internal_topic(admin: Admin, topic: InternalTopic, deadline: Deadline) -> TopicView:
-    """Create the topic if it is missing; check that it is fit for its use.
+    """Create the topic if it is missing, and check its settings.
 
     Raises:
-        ConfigError: the topic can't be used or made as the properties say.
+        ConfigError: the topic can't be used, or not be created by the properties.
     """
     view = admin.topics([topic.spec.name], deadline).get(topic.spec.name)
     if view is None:
@@ -99,10 +99,11 @@ def ensure_internal_topic(admin: Admin, topic: InternalTopic, deadline: Deadline
 
 
 def check_internal_topic(admin: Admin, topic: InternalTopic, deadline: Deadline) -> bool:
-    """Check that the topic is fit for its use or could be made, which it is not; if it is there.
+    """Check the topic's settings or, without creating it, that it could be created. Returns
+    whether it exists.
 
     Raises:
-        ConfigError: the topic can't be used or made as the properties say.
+        ConfigError: the topic can't be used, or not be created by the properties.
     """
     view = admin.topics([topic.spec.name], deadline).get(topic.spec.name)
     if view is None:
@@ -129,7 +130,7 @@ def _create(
                 key,
                 spec.replication_factor,
                 f"topic {spec.name} can't have more replicas than there are brokers ({brokers}); "
-                "use a smaller number, or -1 for the broker's default",
+                "set a smaller number, or -1 for the broker's default",
             ) from error
         raise StorageError(
             f"can't create topic {spec.name} for {topic.kind.content}: {error}. Create it by hand "
@@ -154,7 +155,7 @@ def _check_policy(admin: Admin, topic: InternalTopic, deadline: Deadline) -> Non
     try:
         settings = admin.topic_settings(name, deadline)
     except StorageError as error:
-        # Not everybody may read settings; Connect goes on then, too.
+        # A client may lack the right to read settings; Connect goes on then, too.
         log.warning("Can't check %s of topic %s: %s", _POLICY, name, error)
         return
     policy = settings.get(_POLICY, _COMPACT)
@@ -176,7 +177,7 @@ _GROUP_KEYS: Final = frozenset({"include", "exclude", "partitions", "replication
 
 @dataclass(frozen=True, slots=True)
 class TopicGroup:
-    """Topics that are created alike."""
+    """Topics that are created with the same settings."""
 
     name: str
     partitions: int
@@ -193,7 +194,7 @@ class TopicGroup:
 
 @dataclass(frozen=True, slots=True)
 class TopicRules:
-    """The groups of a source connector in their order; the default group, last, takes all."""
+    """The groups of a source connector in order; the last, default one matches all topics."""
 
     groups: tuple[TopicGroup, ...]
 
@@ -258,7 +259,7 @@ def _patterns(connector: Mapping[str, str], key: str) -> tuple[re.Pattern[str], 
 
 
 def _settings(connector: Mapping[str, str], group: str) -> dict[str, str]:
-    own = with_prefix(connector, f"{_CREATION}{group}.")
+    own = under_prefix(connector, f"{_CREATION}{group}.")
     return {key: value for key, value in own.items() if key not in _GROUP_KEYS}
 
 
@@ -270,7 +271,7 @@ def _positive(key: str, value: object) -> int:
 
 
 class TopicCreator:
-    """Creates target topics by a connector's rules, each looked at once. For one task."""
+    """Creates target topics by a connector's rules; checks each topic once. For one task."""
 
     def __init__(self, admin: Admin, rules: TopicRules) -> None:
         self._admin = admin
@@ -279,7 +280,7 @@ class TopicCreator:
         self._lock = threading.Lock()
 
     def ensure(self, topics: set[str], deadline: Deadline) -> None:
-        """Afterwards all of them exist."""
+        """Create the topics that do not exist."""
         with self._lock:
             missing = topics - self._known
         if not missing:

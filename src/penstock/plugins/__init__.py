@@ -1,4 +1,4 @@
-"""Find plugins: the built-in ones, those of installed packages, and those on plugin.path."""
+"""Finds plugins: the built-in ones, those of installed packages, and those on plugin.path."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What is told of a plugin, and the built-in ones: rows of a table, so that a list is instant."""
+"""PluginInfo, and the table of the built-in plugins, which can be listed without imports."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class PluginInfo:
 
     @property
     def simple_name(self) -> str:
-        """What Java calls the simple name: the part after the last dot or dollar sign."""
+        """Java's simple name: the part after the last dot or dollar sign."""
         return self.name.replace("$", ".").rpartition(".")[2]
 
     @property
     def short_names(self) -> set[str]:
-        """The names that stand for it where no other plugin has them too."""
+        """Its short names, valid if no other plugin has them too."""
         simple, suffix = self.simple_name, _SUFFIXES[self.kind]
         at = simple.rfind(suffix)
         return {simple, simple[:at] if at > 0 else simple}

@@ -1,25 +1,25 @@
-"""Import code that may do anything: raise whatever it likes, end the process, or never end."""
+"""Imports code that may do anything: raise any error, end the process, or never end."""
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
 import inspect
-import queue
 import sys
-import threading
 import traceback
 import zipimport
 from collections.abc import Callable
+from concurrent.futures import wait
 from pathlib import Path
 from types import ModuleType
 from typing import TypeGuard, TypeVar
 
 from penstock.api.plugin import Plugin, PluginKind
-from penstock.config import Config
-from penstock.errors import PenstockError, PluginError
+from penstock.kernel.calls import started
+from penstock.kernel.config import Config
+from penstock.kernel.errors import PenstockError, PluginError
+from penstock.machine.pyspark_import import await_pyspark_import
 from penstock.plugins.units import Unit
-from penstock.pyspark_import import await_pyspark_import
 
 T = TypeVar("T")
 
@@ -27,51 +27,52 @@ IMPORT_SECONDS = 20.0
 
 
 def guarded(work: Callable[[], T], root: Path | None = None) -> T:
-    """Do it on a thread of its own, and wait no longer than IMPORT_SECONDS.
+    """Call it on a thread of its own, and wait no longer than IMPORT_SECONDS.
 
-    A thread that does not end is left behind: nothing can stop it but the end of the process.
+    A thread that does not end is abandoned: only the end of the process stops it.
 
     Args:
-        root: where the code comes from; errors name the line of it that failed.
+        root: where the code comes from; errors name its line that failed.
 
     Raises:
-        PluginError: it raised something, which the text tells, or did not end.
+        PluginError: it raised an error, which the text contains, or did not end.
     """
-    results: queue.SimpleQueue[tuple[T | None, BaseException | None]] = queue.SimpleQueue()
 
-    def run() -> None:
-        try:
-            await_pyspark_import()
-            results.put((work(), None))
-        except BaseException as error:  # noqa: BLE001 - sys.exit() must not end the worker
-            results.put((None, error))
+    def run() -> T:
+        await_pyspark_import()
+        return work()
 
-    threading.Thread(target=run, name="plugin-import", daemon=True).start()
-    try:
-        found, error = results.get(timeout=IMPORT_SECONDS)
-    except queue.Empty:
-        raise PluginError(f"its import did not end within {IMPORT_SECONDS:.0f} s") from None
+    done = started(run, "plugin-import")
+    wait([done], IMPORT_SECONDS)
+    if not done.done():
+        raise PluginError(f"its import did not end within {IMPORT_SECONDS:.0f} s")
+    error = done.exception()
     if error is not None:
-        raise PluginError(_told(error, root)) from error
-    return found  # type: ignore[return-value]
+        raise PluginError(_message(error, root)) from error
+    return done.result()
 
 
-def _told(error: BaseException, root: Path | None) -> str:
+def _message(error: BaseException, root: Path | None) -> str:
     if isinstance(error, PenstockError):
         return str(error)
     if isinstance(error, SyntaxError):
         return f"{type(error).__name__}: {error.msg} ({error.filename}, line {error.lineno})"
-    text = f"{type(error).__qualname__}: {error}"
+    text = f"{type(error).__qualname__}: {error}{_hint(error)}"
     frames = traceback.extract_tb(error.__traceback__)
     own = [each for each in frames if root is not None and Path(each.filename).is_relative_to(root)]
     return f"{text} ({own[-1].filename}, line {own[-1].lineno})" if own else text
 
 
+def _hint(error: BaseException) -> str:
+    missing = error.name if isinstance(error, ModuleNotFoundError) else None
+    return "; plugins import from penstock.api" if (missing or "").startswith("penstock.") else ""
+
+
 def import_unit(unit: Unit) -> list[ModuleType]:
-    """The modules of a unit, imported now.
+    """Import the modules of a unit.
 
     Raises:
-        PluginError: it can't be done; the text says why.
+        PluginError: that failed; the text says why.
     """
 
     def work() -> list[ModuleType]:
@@ -80,7 +81,7 @@ def import_unit(unit: Unit) -> list[ModuleType]:
     if str(unit.root) not in sys.path:
         sys.path.append(str(unit.root))
     importlib.invalidate_caches()
-    # What Python keeps of a compiled file tells versions apart by whole seconds.
+    # Python's compiled files distinguish versions only by whole seconds.
     before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
         return guarded(work, unit.root)
@@ -92,7 +93,7 @@ def _own_module(name: str, unit: Unit) -> ModuleType:
     module = importlib.import_module(name)
     if not _is_from(module, unit.root):
         place = getattr(module, "__file__", None) or "Python itself"
-        raise PluginError(f"there is another module {name} ({place}): rename one of them")
+        raise PluginError(f"another module has the name {name} ({place}); rename one of them")
     return module
 
 
@@ -113,7 +114,7 @@ def forget(unit: Unit) -> None:
 
 
 def plugins_in(module: ModuleType) -> list[type[Plugin]]:
-    """The plugins that a module has; a name with an underscore is its own affair."""
+    """The plugins of a module, without names that begin with an underscore."""
     members = inspect.getmembers(module, is_plugin)
     return [member for name, member in members if not name.startswith("_")]
 
@@ -128,10 +129,10 @@ def is_plugin(value: object) -> TypeGuard[type[Plugin]]:
 
 
 def checked(plugin: type[Plugin]) -> type[Plugin]:
-    """The plugin, if the list of plugins can hold it.
+    """The plugin, if its attributes are valid.
 
     Raises:
-        PluginError: one of its attributes is not what it has to be.
+        PluginError: one of its attributes has a wrong type.
     """
     config: object = plugin.Config
     rules = {
@@ -143,15 +144,15 @@ def checked(plugin: type[Plugin]) -> type[Plugin]:
     for name, kept in rules.items():
         if not kept:
             wrong = getattr(plugin, name, None)
-            raise PluginError(f"{plugin.__qualname__}: its {name} can't be {wrong!r}")
+            raise PluginError(f"{plugin.__qualname__}: its {name} must not be {wrong!r}")
     return plugin
 
 
 def imported(name: str) -> ModuleType | None:
     """The module of that name; None if there is none, or if it can't be imported."""
     top = name.partition(".")[0]
-    # The name comes from a request. A Java package is no Python package, and no plugin lives in
-    # the standard library, parts of which do things when they are imported.
+    # The name comes from a request, and may be a Java package. The standard library has no
+    # plugins, and some of its modules have side effects when imported.
     if not top or top in sys.stdlib_module_names:
         return None
     try:

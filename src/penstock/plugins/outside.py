@@ -1,7 +1,7 @@
-"""Plugins that do not come with Penstock: those of plugin.path and of installed packages.
+"""Plugins that are not built in: those of plugin.path and of installed packages.
 
-They are looked up again whenever somebody asks for what is not known, so that a new plugin needs
-no restart of the worker. Looking costs listings and times of files; only what is new is imported.
+They are searched again whenever a request names an unknown plugin, so that a new plugin needs no
+restart of the worker. A search lists files and their times; only new ones are imported.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import Final
 
 from penstock.api.plugin import Plugin
-from penstock.errors import PluginError
+from penstock.kernel.errors import PluginError
 from penstock.plugins.builtin import BUILT_IN
 from penstock.plugins.importing import (
     checked,
@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A plugin that can't be used: the name of its module, wheel or entry point, and why."""
+    """A plugin that can't be loaded: the name of its module, wheel or entry point, and why."""
 
     name: str
     path: str
@@ -47,7 +47,7 @@ class Broken:
 
 @dataclass(frozen=True, slots=True)
 class _Loaded:
-    """A unit after its import: with plugins, or with the reason why there are none."""
+    """A unit after its import: with its plugins, or with the error."""
 
     unit: Unit
     modules: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ class _Loaded:
 
 
 class OutsidePlugins:
-    """What was found outside of Penstock. One thread at a time may call refresh()."""
+    """The plugins that are not built in. One thread at a time may call refresh()."""
 
     def __init__(self, plugin_path: Sequence[str] = ()) -> None:
         self._path = tuple(plugin_path)
@@ -81,7 +81,7 @@ class OutsidePlugins:
         return frozenset(name.partition(".")[0] for name in names)
 
     def refresh(self) -> bool:
-        """Look again; whether anything is different now."""
+        """Search again; return whether anything changed."""
         changed = self._installed.refresh()
         listing = list_units(self._path)
         if listing == self._listing:
@@ -97,17 +97,17 @@ class OutsidePlugins:
         return True
 
     def why_not(self, name: str) -> Broken | None:
-        """The broken plugin that probably has the class of this name."""
+        """The broken plugin that probably has the class of this name; None if there is none."""
         for loaded in self._loaded.values():
             if loaded.broken is not None and _names(loaded.unit, name):
                 return loaded.broken
         return self._installed.why_not(name)
 
     def _forget_changed(self, units: Iterable[Unit]) -> None:
-        """Drop what is to be imported (again).
+        """Forget the modules that must be imported again.
 
-        Modules of one folder may use each other: if one has changed or is gone, all are imported
-        again. One that is new may be what a broken one was waiting for.
+        Modules of one folder may use each other: if one was changed or removed, all are imported
+        again. A new one may be what a broken one needs.
         """
         now = {unit.path: unit for unit in units}
         known = [loaded.unit for loaded in self._loaded.values()]
@@ -140,11 +140,11 @@ class OutsidePlugins:
             taken |= {plugin.class_name(): str(loaded.unit.path) for plugin in loaded.plugins}
         for name in (plugin.class_name() for plugin in plugins):
             if name in taken:
-                raise PluginError(f"{taken[name]} has a plugin {name} already")
+                raise PluginError(f"{taken[name]} already has a plugin {name}")
 
 
 def _own_plugins(modules: Iterable[ModuleType]) -> tuple[type[Plugin], ...]:
-    """The plugins of modules that these did not import from somewhere else."""
+    """The plugins of modules, without those that they import from elsewhere."""
     own = [
         checked(plugin)
         for module in modules
@@ -155,7 +155,7 @@ def _own_plugins(modules: Iterable[ModuleType]) -> tuple[type[Plugin], ...]:
 
 
 def _names(unit: Unit, name: str) -> bool:
-    """Whether the class of this name is likely to be in a unit that can't be asked."""
+    """Whether the class of this name is likely to be in a unit that can't be imported."""
     if name.partition(".")[0] == unit.name:
         return True
     wanted = re.compile(rf"(?:class\s+|[\"'.$]){re.escape(name)}{_SUFFIXES}\b")
@@ -189,7 +189,7 @@ class _Installed:
         return None
 
     def refresh(self) -> bool:
-        """Read the entry points if something was installed; whether there are others now."""
+        """Read the entry points if a package was installed; return whether it did."""
         stamp = _stamp_of_packages()
         if stamp == self._stamp:
             return False
@@ -224,7 +224,7 @@ def _named_by(entry: importlib.metadata.EntryPoint) -> tuple[type[Plugin], ...]:
 
 
 def _stamp_of_packages() -> tuple[tuple[str, int], ...]:
-    """Folders of installed packages with their times: an installation changes one."""
+    """Folders of installed packages with their times; an installation changes one."""
     found = []
     for folder in (text for text in sys.path if text.endswith("-packages")):
         try:

@@ -1,4 +1,4 @@
-"""The plugins of this worker: what there is, under which names, and the class behind a name."""
+"""The plugins of this worker: their list, their names, and the class for a name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from penstock.api.plugin import Plugin, PluginKind
-from penstock.errors import NotFoundError, PluginError
+from penstock.kernel.errors import NotFoundError, PluginError
 from penstock.plugins.builtin import BUILT_IN, CONNECTORS, PluginInfo, info_of
 from penstock.plugins.importing import imported, is_plugin, plugins_in
 from penstock.plugins.outside import Broken, OutsidePlugins
@@ -41,10 +41,10 @@ class _Known:
 
 
 class Plugins:
-    """The registry. Threads may share it; built-in classes are imported when first asked for.
+    """The registry. Threads may share it; built-in classes are imported when first needed.
 
-    A name may be the Java class name, its short forms, or a Python path. What is not known is
-    looked for again on plugin.path and among the installed packages.
+    A name may be the Java class name, its short forms, or a Python path. An unknown name is
+    searched again on plugin.path and among the installed packages.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Plugins:
         return cls(BUILT_IN, OutsidePlugins(plugin_path))
 
     def look_again(self) -> None:
-        """Find plugins that are new, and forget those that are gone. Imports what is new."""
+        """Find and import new plugins, and forget removed ones."""
         if self._outside is None:
             return
         with self._lock:
@@ -74,7 +74,7 @@ class Plugins:
 
     @property
     def broken(self) -> list[Broken]:
-        """What should have been a plugin and can't be used."""
+        """Plugins that can't be loaded."""
         return [] if self._outside is None else self._outside.broken
 
     @property
@@ -88,10 +88,10 @@ class Plugins:
         return [info for info in self._known.infos if info.kind in wanted]
 
     def find(self, name: str, kinds: Iterable[PluginKind] | None = None) -> PluginInfo:
-        """The plugin a name stands for.
+        """The plugin of this name.
 
         Raises:
-            NotFoundError: there is none of these kinds; if one can't be loaded, why.
+            NotFoundError: there is none of these kinds; the text says why if it can't be loaded.
         """
         wanted = None if kinds is None else tuple(kinds)
         found = self._listed(name, wanted)
@@ -103,7 +103,7 @@ class Plugins:
         return found
 
     def class_name(self, name: str) -> str:
-        """The full name a name stands for; LookupError if none. Fits worker_settings()."""
+        """The full name of a plugin; LookupError if there is none. A ClassResolver."""
         try:
             return self.find(name).name
         except NotFoundError as error:
@@ -111,10 +111,10 @@ class Plugins:
             raise (LookupError(reason) if reason else LookupError()) from error
 
     def connector(self, name: str) -> PluginInfo:
-        """The connector a `connector.class` names.
+        """The connector of a `connector.class`.
 
         Raises:
-            NotFoundError: in the words of Kafka Connect, with the connectors there are.
+            NotFoundError: there is none; Kafka Connect's message, with all connectors.
         """
         try:
             return self.find(name, CONNECTORS)
@@ -127,7 +127,7 @@ class Plugins:
             raise NotFoundError(text) from None
 
     def load(self, info: PluginInfo) -> type[Plugin]:
-        """The class of a plugin, imported now if it was not yet; of a changed file, the new one.
+        """The class of a plugin, imported if necessary; the new one if its file was changed.
 
         Raises:
             PluginError: its module can't be imported or does not have it.
@@ -146,7 +146,7 @@ class Plugins:
         return self.load(self.find(name, kinds or None))
 
     def _current(self, info: PluginInfo) -> type[Plugin] | None:
-        """The class of a plugin from outside, as its file is now; None if it is another's."""
+        """The current class of a plugin that is not built in; None if it is not listed."""
         self.look_again()
         for known, plugin in self._known.outside.items():
             if (known.name, known.kind) == (info.name, info.kind):
@@ -171,14 +171,14 @@ class Plugins:
 
 
 def _unfinished(name: str) -> str:
-    """What a class lacks to be a plugin; empty if there is no such class."""
+    """A message about methods that a class lacks to be a plugin; else empty."""
     module, _, class_name = name.rpartition(".")
     found = getattr(sys.modules.get(module), class_name, None)
     if not inspect.isclass(found) or not issubclass(found, Plugin) or not inspect.isabstract(found):
         return ""
     methods = sorted(getattr(found, "__abstractmethods__", ()))
     missing = " and no ".join(f"{method}()" for method in methods)
-    return f" {name} has no {missing}, so it is no plugin yet."
+    return f" {name} has no {missing}, so it is not a plugin yet."
 
 
 def _by_python_path(name: str, kinds: Iterable[PluginKind] | None) -> PluginInfo | None:
@@ -200,7 +200,7 @@ def _aliases(infos: Iterable[PluginInfo]) -> dict[str, str]:
     for info in infos:
         for alias in info.short_names:
             found.setdefault(alias, set()).add(info.name)
-    # A short name that two plugins share (every $Key and $Value) stands for neither.
+    # A short name that two plugins share (every $Key and $Value) is not valid.
     return {alias: names.pop() for alias, names in found.items() if len(names) == 1}
 
 
@@ -221,14 +221,14 @@ def _loaded(info: PluginInfo) -> type[Plugin]:
             f"{info.name}: module {info.module} can't be imported: {error}"
         ) from error
     named = [plugin for plugin in plugins_in(module) if plugin.class_name() == info.name]
-    # One Java class may serve as two kinds; then so may one Python class.
+    # One Java class may be of two kinds; then so may one Python class.
     for plugin in sorted(named, key=lambda plugin: plugin.kind is not info.kind):
         return plugin
     raise PluginError(f"{info.name}: module {info.module} has no plugin of that name")
 
 
 def rest_list(infos: Iterable[PluginInfo]) -> list[Mapping[str, str]]:
-    """The answer of GET /connector-plugins; a version that is not known is left out."""
+    """The answer of GET /connector-plugins; an unknown version is left out."""
     return [
         {"class": info.name, "type": str(info.kind)}
         | ({"version": info.version} if info.version else {})

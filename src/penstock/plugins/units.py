@@ -1,4 +1,4 @@
-"""What is on plugin.path, found by listing it: modules, packages, wheels. Imports nothing."""
+"""Lists the modules, packages and wheels on plugin.path, without importing them."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from penstock.errors import PluginError
+from penstock.kernel.errors import PluginError
 
 ENTRY_POINTS: Final = "penstock.plugins"
 
 Stamp = tuple[tuple[str, int, int], ...]
-"""Names, times and sizes of files: another stamp, another content."""
+"""Names, times and sizes of files, to detect changes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A module, a package or a wheel: what is imported, and reported, as one.
+    """A module, a package or a wheel: imported, and reported, as one.
 
     Attributes:
         name: the module's name, or that of the wheel's file.
         path: the file, or the folder of the package.
-        root: what has to be on sys.path for it.
+        root: the entry of sys.path that it needs.
     """
 
     name: str
@@ -37,15 +37,15 @@ class Unit:
         return self.path.suffix == ".whl"
 
     def modules(self) -> list[str]:
-        """What to import: a wheel's entry points, or all that is at its top.
+        """The modules to import: a wheel's entry points, or its top-level modules.
 
         Raises:
-            PluginError: the wheel can't be read, or can't be used without being installed.
+            PluginError: the wheel can't be read, or must be installed first.
         """
         return _wheel_modules(self.path) if self.is_wheel else [self.name]
 
     def sources(self) -> Iterator[str]:
-        """The texts of its files, as far as they can be read."""
+        """The texts of those of its files that can be read."""
         try:
             if self.is_wheel:
                 yield from _wheel_sources(self.path)
@@ -58,14 +58,14 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The units of plugin.path, and what is wrong with its entries."""
+    """The units of plugin.path, and messages about wrong entries."""
 
     units: tuple[Unit, ...]
     complaints: tuple[str, ...]
 
 
 def list_units(plugin_path: Iterable[str]) -> Listing:
-    """Everything on plugin.path now. Costs a listing of each folder and a look at each file."""
+    """Everything on plugin.path now. Lists each folder and reads the times of each file."""
     units: dict[Path, Unit] = {}
     complaints: list[str] = []
     for text in plugin_path:
@@ -91,7 +91,7 @@ def _units_of(path: Path) -> Iterator[Unit]:
 
 
 def _unit(path: Path) -> Iterator[Unit]:
-    """The unit that a path is; none if it is something else."""
+    """The unit at a path, if there is one."""
     try:
         if path.suffix == ".whl" and path.is_file():
             yield Unit(path.name, path, path, _stamp([path]))
@@ -100,7 +100,7 @@ def _unit(path: Path) -> Iterator[Unit]:
         elif path.name.isidentifier() and _is_package(path):
             yield Unit(path.name, path, path.parent, _stamp(_files(path)))
     except FileNotFoundError:
-        return  # it went away while we looked
+        return  # it was removed meanwhile
 
 
 def _is_package(path: Path) -> bool:
@@ -120,7 +120,7 @@ def _nothing(path: Path) -> str:
     if not path.exists():
         return f"plugin.path names {path}, which does not exist"
     if path.is_dir() and any(path.glob("**/*.jar")):
-        return f"{path} has Java plugins only; those can't run here and are left out"
+        return f"{path} has only Java plugins, which Penstock can't run; they are ignored"
     return f"plugin.path names {path}, which has no Python module, package or wheel"
 
 
@@ -136,7 +136,7 @@ def _wheel_modules(path: Path) -> list[str]:
     except (OSError, zipfile.BadZipFile) as error:
         raise PluginError(f"the wheel can't be read: {error}") from error
     if "root-is-purelib: false" in texts.get("WHEEL", "").lower():
-        raise PluginError("the wheel has compiled code: install it, then its entry points are used")
+        raise PluginError("the wheel has compiled code; install it with pip instead")
     return _entry_points(texts.get("entry_points.txt", "")) or _top_level(names)
 
 

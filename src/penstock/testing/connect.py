@@ -1,4 +1,4 @@
-"""A Connect worker as a child process: what the real one and Penstock's have in common."""
+"""A Connect worker as a child process: the base of the real one and of Penstock's."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 
 import httpx
 
-from penstock.ports import free_port
-from penstock.process import Child, Server
+from penstock.machine.free_ports import free_port
+from penstock.machine.process import Child, Server
 from penstock.testing.waiting import patient
 
 _START_SECONDS = 90.0
@@ -26,7 +26,7 @@ class ConnectMode(Enum):
 def distributed_properties(bootstrap_servers: str, group: str) -> dict[str, str]:
     """Worker properties that form a one-worker cluster with internal topics named after the group.
 
-    The real Connect and Penstock accept the same properties; that is the point.
+    The real Connect and Penstock accept the same properties.
     """
     topics = {
         f"{kind}.storage.{key}": value
@@ -67,17 +67,17 @@ class ConnectProcess(Server):
 
     @property
     def url(self) -> str:
-        """Where its REST API listens."""
+        """The URL of its REST API."""
         return self.properties["listeners"].split(",")[0]
 
     @property
     def log(self) -> Path:
-        """What the worker logs."""
+        """The worker's log file."""
         return self.directory / "worker.log"
 
     @abstractmethod
     def command(self, files: Sequence[str]) -> list[str]:
-        """How to run a worker with these files: the properties, then those of connectors."""
+        """The command line for a worker with these files: properties, then connectors."""
 
     def start(self) -> None:
         """Start the worker; its REST API answers when this returns."""
@@ -91,7 +91,7 @@ class ConnectProcess(Server):
     def answers(self) -> bool:
         """Whether connectors are listed: the herder has read its topics and joined the group."""
         try:
-            # It is asked many times: whom one could trust over https is not read each time.
+            # Called many times: without https certificates, which take time to load.
             answer = httpx.get(f"{self.url}/connectors", timeout=5.0, verify=False)  # noqa: S501
             return answer.status_code == httpx.codes.OK
         except httpx.HTTPError:

@@ -1,7 +1,7 @@
 """Real database servers for tests: MariaDB and PostgreSQL as child processes.
 
 The programs come from the Debian packages mariadb-server-core, mariadb-client-core and
-postgresql-15, or whatever else puts them on the path.
+postgresql-15, or from anywhere else on the path.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Final
 
-from penstock.errors import SetupError
-from penstock.ports import free_port
-from penstock.process import Child, Server
+from penstock.kernel.errors import SetupError
+from penstock.machine.free_ports import free_port
+from penstock.machine.process import Child, Server
 from penstock.testing.waiting import patient
 
 _START_SECONDS: Final = 60.0
@@ -40,26 +40,26 @@ class DatabaseServer(Server):
 
     @abstractmethod
     def sql(self, database: str, text: str) -> str:
-        """Run statements with the server's own client; its output, fields between tabs.
+        """Run statements with the server's own client; return its output, fields between tabs.
 
         Raises:
-            SetupError: a statement failed; the text has the client's words.
+            SetupError: a statement failed; the text has the client's message.
         """
 
     @abstractmethod
     def create_database(self, name: str) -> None:
-        """Make a database, anew if it is there already."""
+        """Create a database; drop an existing one first."""
 
     @abstractmethod
     def prepare(self) -> None:
-        """Make the data directory."""
+        """Create the data directory."""
 
     @abstractmethod
     def command(self) -> list[str]:
         """The command line of the server."""
 
     def answers(self) -> bool:
-        """Whether a client gets through."""
+        """Whether a client can connect."""
         try:
             self.sql("", "SELECT 1")
         except SetupError:
@@ -93,7 +93,7 @@ class FreshDatabase:
         return {"connection.url": self.url, "connection.user": self.server.user}
 
     def sql(self, text: str) -> str:
-        """Run statements; the output has a line for each row, fields between tabs."""
+        """Run statements; return a line for each row, fields between tabs."""
         return self.server.sql(self.name, text)
 
     def rows(self, text: str) -> list[tuple[str, ...]]:
@@ -138,13 +138,13 @@ class MariaDb(DatabaseServer):
         )
 
     def command(self) -> list[str]:
-        """Small and quick rather than safe: the data lives as long as the tests."""
+        """Settings for little memory and speed, not safety: the data is for tests only."""
         data = self.directory / "data"
         return [
             *(_program("mariadbd", "mariadb-server-core"), "--no-defaults", *_as_root_if_so()),
             *(f"--datadir={data}", f"--socket={data / 's.sock'}", f"--pid-file={data / 'pid'}"),
             *(f"--port={self.port}", "--bind-address=127.0.0.1", "--skip-name-resolve"),
-            # A server that starts removes the temporary files of all others from a shared one.
+            # Not a shared one: a server that starts removes the temporary files of others.
             f"--tmpdir={self.directory}",
             *("--innodb-buffer-pool-size=64M", "--performance-schema=OFF"),
             *("--innodb-flush-log-at-trx-commit=2", "--local-infile=ON", "--max-connections=300"),
@@ -152,7 +152,7 @@ class MariaDb(DatabaseServer):
 
 
 class PostgreSql(DatabaseServer):
-    """PostgreSQL; it trusts whoever comes from this machine."""
+    """PostgreSQL; it accepts connections from this machine without a password."""
 
     user = "postgres"
 
@@ -173,8 +173,8 @@ class PostgreSql(DatabaseServer):
 
     def prepare(self) -> None:
         """Make the system tables; PostgreSQL refuses to run as root, so its own user does it."""
+        _open_path(self.directory)
         if os.geteuid() == 0:
-            _open_path(self.directory)
             shutil.chown(self.directory, "postgres", "postgres")
         _run(
             [
@@ -186,6 +186,8 @@ class PostgreSql(DatabaseServer):
 
     def command(self) -> list[str]:
         """Small and quick rather than safe: the data lives as long as the tests."""
+        # Each run of pytest that starts meanwhile closes the folders above again.
+        _open_path(self.directory)
         data = self.directory / "data"
         return [
             *(*_as_postgres(), _postgres_program("postgres"), "-D", str(data)),
@@ -213,12 +215,14 @@ def _as_root_if_so() -> list[str]:
 def _as_postgres() -> list[str]:
     if os.geteuid() != 0:
         return []
-    # The kernel forgets whom to kill with us when the user changes, so it is told again.
+    # A change of user clears the parent-death signal, so it is set again.
     return ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups", "--pdeathsig=KILL"]
 
 
 def _open_path(directory: Path) -> None:
-    """Let another user pass through the folders above, which pytest closes for all others."""
+    """Let PostgreSQL's user pass through the folders above, which pytest closes for others."""
+    if os.geteuid() != 0:
+        return
     for folder in directory.parents:
         if folder.stat().st_uid == os.geteuid() and folder != Path(folder.anchor):
             folder.chmod(folder.stat().st_mode | 0o011)

@@ -1,4 +1,4 @@
-"""Stand-ins for tests of the control plane: a clock one turns by hand, a worker without Spark."""
+"""Stand-ins for tests of the control plane: a manual clock, a worker without Spark."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from penstock.api.plugin import PluginKind
-from penstock.clock import Deadline
-from penstock.data.record import TaskId
-from penstock.errors import BadRequestError, PluginError
-from penstock.worker_port import PartitionOffset, State, TargetState, WorkerEvents
+from penstock.kernel.clock import Deadline
+from penstock.kernel.data.record import TaskId
+from penstock.kernel.errors import BadRequestError, PluginError
+from penstock.worker.interface import PartitionOffset, State, TargetState, WorkerEvents
 
 
 class ManualClock:
-    """A clock that moves only when told to. Waiting moves it, so nothing ever sleeps."""
+    """A clock that only advance() moves. Waiting advances it too, so nothing ever sleeps."""
 
     def __init__(self, wall_ms: int = 1_700_000_000_000) -> None:
         self._seconds = 0.0
         self._wall_ms = wall_ms
 
     def advance(self, seconds: float) -> None:
-        """Let time pass."""
+        """Move the clock forward."""
         self._seconds += seconds
 
     def now(self) -> float:
@@ -33,7 +33,7 @@ class ManualClock:
         return self._wall_ms + int(self._seconds * 1000)
 
     def wait(self, event: threading.Event, seconds: float) -> bool:
-        """Let the time pass at once, unless the event is set already."""
+        """Advance the clock at once, unless the event is already set."""
         if not event.is_set():
             self.advance(seconds)
         return event.is_set()
@@ -50,8 +50,9 @@ _STATES = {
 class ScriptedWorker:
     """A worker whose connectors act like the file connectors and move no records.
 
-    `calls` has what it was told, in order. A name in `failing` fails to start; a name in `hanging`
-    blocks inside stop and offset calls until its event is set.
+    `calls` has the calls it got, in order. A name in `failing` fails to start; a name in `hanging`
+    blocks stop and offset calls until its event is set. A connector in `without_tasks` has none and
+    says why; a task in `waiting` says what it waits for.
     """
 
     version = "4.1.1"
@@ -60,6 +61,8 @@ class ScriptedWorker:
         self.events = events
         self.calls: list[tuple[str, str]] = []
         self.failing: dict[str, str] = {}
+        self.without_tasks: dict[str, str] = {}
+        self.waiting: dict[str, str] = {}
         self.in_the_way: str | None = None
         self.hanging: dict[str, threading.Event] = {}
         self.stored_offsets: dict[str, list[PartitionOffset]] = {}
@@ -106,7 +109,7 @@ class ScriptedWorker:
             return
         with self._lock:
             self._tasks[task] = {**connector_config, **task_config}
-        self.events.task_state(task, _STATES[target], None)
+        self.events.task_state(task, _STATES[target], self.waiting.get(str(task)))
         topics = task_config.get("topics", task_config.get("topic", ""))
         for topic in filter(None, topics.split(",")) if target is TargetState.STARTED else ():
             self.events.topic_used(task, topic)
@@ -129,7 +132,7 @@ class ScriptedWorker:
         limit: int,
         deadline: Deadline,
     ) -> list[dict[str, Any]]:
-        """The records as they were given; no step does anything."""
+        """The records as given, without any steps."""
         del deadline
         self._note("preview", config["name"])
         read = [{"step": "read", "class": None, "records": [each]} for each in records or ()]
@@ -162,6 +165,10 @@ class ScriptedWorker:
 
     def request_task_configs(self, name: str) -> None:
         """Sources have one task, sinks as many as allowed; all get the connector's config."""
+        if name in self.without_tasks:
+            self.events.task_configs(name, [])
+            self.events.connector_state(name, State.RUNNING, f"0 tasks: {self.without_tasks[name]}")
+            return
         with self._lock:
             config = self._connectors[name]
         sink = "Sink" in config["connector.class"]
@@ -196,7 +203,7 @@ class ScriptedWorker:
         offsets: Sequence[PartitionOffset] | None,
         deadline: Deadline,
     ) -> str:
-        """Check them as the file connectors and Connect's sinks do, and remember them."""
+        """Check them as the file connectors and Connect's sinks do, and store them."""
         del config, deadline
         self._note("offsets", name)
         self._maybe_hang(name)
@@ -214,7 +221,7 @@ class ScriptedWorker:
         return "The offsets for this connector have been altered successfully"
 
     def obstacle(self) -> str | None:
-        """What the test says."""
+        """The text that the test set."""
         return self.in_the_way
 
     def close(self, deadline: Deadline) -> None:

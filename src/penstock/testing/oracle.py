@@ -8,9 +8,9 @@ from pathlib import Path
 
 import httpx
 
-from penstock.class_archive import ClassArchive
-from penstock.jars import classpath
-from penstock.java import find_java
+from penstock.machine.class_archive import ClassArchive
+from penstock.machine.jars import classpath
+from penstock.machine.java_home import find_java
 from penstock.testing.connect import ConnectMode, ConnectProcess, distributed_properties
 from penstock.testing.waiting import patient
 
@@ -43,9 +43,9 @@ _PROGRAMS = {
 class JavaConnect(ConnectProcess):
     """One worker of the real Kafka Connect.
 
-    Plugins are found by service_load, which starts in a third of the time, unless the properties
-    say otherwise. For benchmarks give the heap and Java options a production worker would have;
-    without any it compiles quickly, and takes its classes from an archive if there is one.
+    By default it finds plugins by service_load, which starts in a third of the time. For
+    benchmarks set the heap and Java options of a production worker; the default options make a
+    fast start, with classes from an archive if there is one.
     """
 
     def __init__(
@@ -90,12 +90,12 @@ def run_tool(
 
 
 def make_archive(directory: Path, bootstrap_servers: str) -> None:
-    """Archive the classes of a worker, if nobody has yet: it and the tools start in half the time.
+    """Make the archive of a worker's classes if it is missing: it halves the time of starts.
 
     Raises:
-        SetupError: Java does not make it.
-        OSError: the cache can't be written, or has no room.
-        DeadlineExceededError: another process makes one just now.
+        SetupError: Java did not make it.
+        OSError: the cache can't be written, or its disk is full.
+        DeadlineExceededError: another process is making one.
     """
 
     def run(options: Sequence[str]) -> None:

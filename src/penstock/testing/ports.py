@@ -1,5 +1,5 @@
 """Free ports for servers that tests start."""
 
-from penstock.ports import free_port, is_free
+from penstock.machine.free_ports import free_port, is_free
 
 __all__ = ["free_port", "is_free"]

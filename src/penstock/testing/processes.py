@@ -1,4 +1,4 @@
-"""Who runs below a process, for tests that kill children and look for orphans."""
+"""The processes below a process, for tests that kill children and look for orphans."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def descendants(pid: int) -> set[int]:
 
 
 def parent(pid: int) -> int | None:
-    """The process that started this one; None if it is gone."""
+    """The parent of this process; None if the process has ended."""
     fields = _fields(Path(f"/proc/{pid}/stat"))
     return int(fields[1]) if fields else None
 
 
 def alive(pids: set[int]) -> set[int]:
-    """Those that still run; zombies do not."""
+    """Those that still run, without zombies."""
     states = {pid: _fields(Path(f"/proc/{pid}/stat")) for pid in pids}
     return {pid for pid, fields in states.items() if fields and fields[0] != "Z"}
 
@@ -52,9 +52,9 @@ def cpu_seconds(pids: set[int]) -> float:
 
 
 def tree_cpu_seconds(pid: int) -> float:
-    """The processor time of a process and of all below it, those that have ended included.
+    """The processor time of a process and of all below it, including those that have ended.
 
-    What was killed together with its parent is not: nobody is left who knows.
+    Not included are those killed together with their parent: no process counts them.
     """
     ticks = 0
     for each in {pid} | descendants(pid):
@@ -65,7 +65,7 @@ def tree_cpu_seconds(pid: int) -> float:
 
 
 def _fields(stat: Path) -> list[str]:
-    # The name of the program is in parentheses and may hold anything: state comes after it.
+    # The program's name is in parentheses and may contain anything; the state follows it.
     try:
         return stat.read_text().rpartition(")")[2].split()
     except OSError:

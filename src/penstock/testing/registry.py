@@ -9,12 +9,12 @@ from typing import Any, Final
 
 import httpx
 
-from penstock.cache import locked
-from penstock.errors import SetupError
-from penstock.jars import classpath
-from penstock.java import find_java
-from penstock.ports import free_port
-from penstock.process import Child, Server
+from penstock.kernel.errors import SetupError
+from penstock.machine.cache import locked
+from penstock.machine.free_ports import free_port
+from penstock.machine.jars import classpath
+from penstock.machine.java_home import find_java
+from penstock.machine.process import Child, Server
 from penstock.testing.waiting import patient
 
 _START_SECONDS: Final = 90.0
@@ -25,8 +25,8 @@ _ASK_SECONDS: Final = 30.0
 class SchemaRegistry(Server):
     """One registry process, its schemas in memory and its log in `directory`.
 
-    New versions of a subject have to be compatible with the last one, as with Confluent's.
-    A registry that was stopped or killed may be started again: same port, no schemas.
+    New versions of a subject must be compatible with the last one, as with Confluent's registry.
+    It may be started again after a stop or kill: same port, no schemas.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -35,7 +35,7 @@ class SchemaRegistry(Server):
 
     @property
     def url(self) -> str:
-        """What `schema.registry.url` is to be."""
+        """The value for `schema.registry.url`."""
         return f"http://127.0.0.1:{self.port}/apis/ccompat/v7"
 
     def start(self) -> None:
@@ -47,13 +47,13 @@ class SchemaRegistry(Server):
             *("-Dquarkus.http.access-log.enabled=false", "-jar", str(_program())),
         ]
         registry = Child("Schema Registry", command, log=self.directory / "registry.log")
-        self.launch(registry, self._obeys, patient(_START_SECONDS), "it answered")
+        self.launch(registry, self._answers, patient(_START_SECONDS), "it answered")
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
-        """What it answers to a request.
+        """The JSON of its answer to a request.
 
         Raises:
-            SetupError: it refused.
+            SetupError: the answer is an error.
         """
         address, limit = f"{self.url}/{path}", patient(_ASK_SECONDS)
         answer = httpx.request(method, address, json=body, timeout=limit, verify=False)  # noqa: S501
@@ -62,19 +62,19 @@ class SchemaRegistry(Server):
         return answer.json()
 
     def register(self, subject: str, schema: str, kind: str = "AVRO", **more: Any) -> int:
-        """Register a schema; its id."""
+        """Register a schema; return its id."""
         body = {"schema": schema, "schemaType": kind, **more}
         return int(self.ask("POST", f"subjects/{subject}/versions", body)["id"])
 
     def subjects(self) -> list[str]:
-        """The subjects there are."""
+        """All subjects."""
         return list(self.ask("GET", "subjects"))
 
     def latest(self, subject: str) -> dict[str, Any]:
         """The latest version of a subject."""
         return dict(self.ask("GET", f"subjects/{subject}/versions/latest"))
 
-    def _obeys(self) -> bool:
+    def _answers(self) -> bool:
         try:
             self.ask("PUT", "config", {"compatibility": "BACKWARD"})
         except (httpx.HTTPError, SetupError):
@@ -91,11 +91,11 @@ def _program() -> Path:
             # It appears under its final name only when it is complete.
             scratch = Path(tempfile.mkdtemp(dir=archive.parent, prefix="unpack-"))
             with tarfile.open(archive) as tar:
-                # Keeps an archive from writing elsewhere; Python knows it since 3.11.4.
+                # Keeps an archive from writing elsewhere; since Python 3.11.4.
                 tar.extraction_filter = getattr(tarfile, "data_filter", None)
                 tar.extractall(scratch)  # noqa: S202 - see above
             scratch.rename(home)
     found = sorted(home.rglob("*-runner.jar"))
     if not found:
-        raise SetupError(f"{archive} has no runner in it")
+        raise SetupError(f"{archive} has no *-runner.jar")
     return found[0]

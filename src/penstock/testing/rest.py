@@ -1,4 +1,4 @@
-"""The REST API of a Connect worker, the real one or Penstock's, as tests use it."""
+"""A client of the REST API for tests, for the real Connect and for Penstock."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ _ANSWER_SECONDS = 100.0
 
 
 class ConnectRest:
-    """One method for each verb. Answers that are not the expected ones fail the test.
+    """One method for each operation. Unexpected answers fail the test.
 
-    `own` is a part of the names of this test's connectors, on a worker that others use as well.
+    `own` is a part of the names of this test's connectors, on a worker shared with other tests.
     """
 
     def __init__(self, url: str, own: str = "") -> None:
         self.url = url
         self._own = own
-        # Nobody is to be trusted over http; to read whom one could trust takes its time.
+        # http needs no certificates, and loading them takes time.
         self._http = httpx.Client(base_url=url, timeout=patient(_ANSWER_SECONDS), verify=False)  # noqa: S501
 
     def request(self, method: str, path: str, body: Any = None) -> httpx.Response:
-        """Whatever comes back."""
+        """The answer, whatever its status."""
         return self._http.request(method, path, json=body)
 
     def expect(self, status: int, method: str, path: str, body: Any = None) -> Any:
@@ -37,7 +37,7 @@ class ConnectRest:
         return answer.json() if answer.content else None
 
     def get(self, path: str) -> Any:
-        """The JSON of a GET that works."""
+        """The JSON of a successful GET."""
         return self.expect(httpx.codes.OK, "GET", path)
 
     def connectors(self) -> list[str]:
@@ -66,7 +66,7 @@ class ConnectRest:
         self.expect(httpx.codes.NO_CONTENT, "DELETE", f"/connectors/{name}")
 
     def status(self, name: str) -> Any:
-        """The status; an empty one while there is none yet."""
+        """The status; an empty one if there is none yet."""
         answer = self.request("GET", f"/connectors/{name}/status")
         if answer.status_code == httpx.codes.NOT_FOUND:
             return {"connector": {"state": None}, "tasks": []}
@@ -84,7 +84,7 @@ class ConnectRest:
         until: Callable[[Value], bool] = bool,
         seconds: float = WAIT_SECONDS,
     ) -> Value:
-        """The first answer that satisfies `until`; ends early if a task failed meanwhile."""
+        """The first answer that satisfies `until`; raises early if a task failed."""
 
         def enough(answer: Value) -> bool:
             return until(answer) or bool(self.failures())
@@ -117,7 +117,7 @@ class ConnectRest:
         self.await_states(name, ["RUNNING"] * (tasks + 1), seconds)
 
     def await_trace(self, name: str, seconds: float = WAIT_SECONDS) -> str:
-        """Wait until a task failed; why it did."""
+        """Wait until a task failed; return its trace."""
         tasks = eventually(
             lambda: self.status(name)["tasks"],
             lambda now: any(task["state"] == "FAILED" for task in now),
@@ -127,7 +127,7 @@ class ConnectRest:
         return trace
 
     def pause(self, name: str, tasks: int = 1) -> None:
-        """Pause and wait until it is."""
+        """Pause and wait until it is paused."""
         self.expect(httpx.codes.ACCEPTED, "PUT", f"/connectors/{name}/pause")
         self.await_states(name, ["PAUSED"] * (tasks + 1))
 
@@ -162,22 +162,22 @@ class ConnectRest:
     def await_offsets(
         self, name: str, until: Callable[[list[Any]], bool], seconds: float = WAIT_SECONDS
     ) -> list[Any]:
-        """Wait until the offsets are as wanted."""
+        """Wait until the offsets satisfy `until`."""
         return eventually(lambda: self.offsets(name), until, seconds=seconds)
 
     def alter_offsets(self, name: str, offsets: Sequence[Mapping[str, Any]]) -> str:
-        """PATCH the offsets; the message that comes back."""
+        """PATCH the offsets; return the answer's message."""
         body = {"offsets": list(offsets)}
         path = f"/connectors/{name}/offsets"
         message: str = self.expect(httpx.codes.OK, "PATCH", path, body)["message"]
         return message
 
     def reset_offsets(self, name: str) -> str:
-        """DELETE the offsets; the message that comes back."""
+        """DELETE the offsets; return the answer's message."""
         path = f"/connectors/{name}/offsets"
         message: str = self.expect(httpx.codes.OK, "DELETE", path)["message"]
         return message
 
     def close(self) -> None:
-        """Give up the connection."""
+        """Close the connection."""
         self._http.close()

@@ -1,4 +1,4 @@
-"""Waiting for a condition, the only way tests wait. Limits follow the speed of the machine."""
+"""Waiting for a condition, the only way tests wait. Limits depend on the machine's speed."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from collections.abc import Callable
 from functools import cache
 from typing import Final, TypeVar
 
-from penstock.clock import Deadline
+from penstock.kernel.clock import Deadline
 
 Value = TypeVar("Value")
 
 WAIT_SECONDS: Final = 120.0
-"""Long enough for a Spark start, on a quiet machine many times over."""
+"""Many times longer than a Spark start on an idle machine."""
 
 _POLL_SECONDS: Final = 0.1
 _FIRST_POLL_SECONDS: Final = 0.005
 _SLOWEST: Final = 20.0
 _ROUNDS: Final = 400_000
 _QUIET_SECONDS: Final = 0.02
-"""What _ROUNDS take on a machine for which the limits in the tests were chosen."""
+"""The time of _ROUNDS on the machine for which the limits in the tests were chosen."""
 
 
 def slowness() -> float:
-    """How many times longer things take here and now than on a quiet machine; 1 at least."""
+    """How many times slower this machine is now than an idle reference machine; at least 1."""
     crowd = os.getloadavg()[0] / (os.cpu_count() or 1)
     return min(_SLOWEST, max(1.0, _handicap()) * max(1.0, crowd))
 
 
 def patient(seconds: float = WAIT_SECONDS) -> float:
-    """So much time on a quiet machine, and as much more as this one needs now."""
+    """The time limit for this machine now, from one for an idle reference machine."""
     return seconds * slowness()
 
 
@@ -42,11 +42,11 @@ def eventually(
 ) -> Value:
     """The first answer that satisfies `until`.
 
-    `seconds` are those of a quiet machine. How busy it is counts when they are over, not before:
-    what others started in the meantime makes the limit longer.
+    `seconds` are those of an idle machine. The load is measured when they are over, so that
+    processes started meanwhile extend the limit.
 
     Raises:
-        AssertionError: none did in time; the text has the last answer.
+        AssertionError: no answer did in time; the text has the last one.
     """
     begun = time.monotonic()
     while True:
@@ -60,18 +60,18 @@ def eventually(
 
 
 def soon(seconds: float = WAIT_SECONDS) -> Deadline:
-    """A deadline for what is expected to come in time; one that is to pass is no such one."""
+    """A deadline that a test expects to be met; not for one that should expire."""
     return Deadline.after(patient(seconds))
 
 
 def _pause(waited: float, asking: float) -> float:
-    """Short at first. An answer that takes long to find is not asked for all the time."""
+    """The pause before the next call: short at first, longer for slow calls."""
     return max(_FIRST_POLL_SECONDS, min(_POLL_SECONDS, waited / 10), min(1.0, 2 * asking))
 
 
 @cache
 def _handicap() -> float:
-    """How much slower the processor is than the one of the limits, whatever else it does."""
+    """How much slower the processor is than that of the reference machine, without load."""
     begun = time.thread_time()
     for _ in range(_ROUNDS):
         pass

@@ -16,10 +16,10 @@ from penstock.testing.waiting import WAIT_SECONDS, patient
 
 QUICK_SPARK = {
     "spark.master": "local[2]",
-    # A worker of a test lives for seconds: code that is compiled well would not pay.
+    # A worker of a test runs for seconds: optimised code would not pay off.
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
 }
-"""What makes Spark quick to start."""
+"""Settings for a fast start of Spark."""
 
 # One heap for every test worker: small enough for several on one machine.
 _QUICK = {**QUICK_SPARK, "spark.driver.memory": "768m"}
@@ -39,7 +39,7 @@ class PenstockWorker(ConnectProcess):
         super().__init__(directory, {**_QUICK, **properties}, mode=mode, connectors=connectors)
 
     def command(self, files: Sequence[str]) -> list[str]:
-        """The command line of a user."""
+        """The command line that a user would run."""
         return [sys.executable, "-m", "penstock", self.mode.name.lower(), *files]
 
     @cached_property
@@ -56,11 +56,11 @@ class PenstockWorker(ConnectProcess):
     def spark_pid(self) -> int | None:
         """The process of Spark's JVM; None while there is none."""
         found = {pid for pid in descendants(self.child.pid) if _runs_spark(pid)}
-        # A child that the JVM has forked to start a program has its command line for a moment.
+        # A child that the JVM forks to start a program briefly has the JVM's command line.
         return max((pid for pid in found if parent(pid) not in found), default=None)
 
     def kill_spark(self) -> None:
-        """End Spark's JVM as the kernel does when memory runs out."""
+        """Kill Spark's JVM, as the kernel does when memory runs out."""
         pid = self.spark_pid
         if pid is None:
             raise AssertionError("the worker has no Spark JVM")

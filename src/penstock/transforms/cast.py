@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from penstock.api.envelope import Envelope, Part
 from penstock.api.plugin import CONNECT_VERSION, Side
 from penstock.api.transform import ColumnTransformation
-from penstock.config import Config, Importance, Type, invalid, key, rule
-from penstock.data.hash_order import hash_order
-from penstock.data.schema import DATE, DECIMAL, TIME, TIMESTAMP, Field, Schema, SchemaType
-from penstock.errors import ConfigError, DataError
+from penstock.kernel.config import Config, Importance, Type, invalid, key, rule
+from penstock.kernel.data.schema import DATE, DECIMAL, TIME, TIMESTAMP, Field, Schema, SchemaType
+from penstock.kernel.errors import ConfigError, DataError
+from penstock.kernel.java.hash_order import hash_order
 from penstock.transforms.field_path import field_steps, field_syntax_key
 from penstock.transforms.nested import by_parent, edited
 from penstock.transforms.pairs import split_pair
@@ -32,7 +32,7 @@ _TARGETS: Final = tuple(
     for kind in SchemaType
     if kind not in (SchemaType.BYTES, SchemaType.ARRAY, SchemaType.MAP, SchemaType.STRUCT)
 )
-#: What String.trim() takes off.
+#: The characters that String.trim() removes.
 _BLANK: Final = "".join(map(chr, range(0x21)))
 
 Casts = Mapping[str, SchemaType]
@@ -47,7 +47,7 @@ def _casts(name: str, value: object) -> dict[str | None, SchemaType]:
     for mapping in mappings:
         *field, target = split_pair(mapping)
         if len(field) > 1:
-            # The key is wrong and so in Kafka.
+            # Kafka names this wrong key, too.
             raise invalid("renames", value, f"Invalid rename mapping: {mapping}")
         found[field[0].strip(_BLANK) if field else _WHOLE] = _target(name, target.strip(_BLANK))
     if _WHOLE in found and len(mappings) > 1:
@@ -62,7 +62,7 @@ def _casts(name: str, value: object) -> dict[str | None, SchemaType]:
 def _target(name: str, text: str) -> SchemaType:
     kind = SchemaType.__members__.get(text.upper())
     if kind is None:
-        # Kafka hands the exception over as the value and the words as the key.
+        # Kafka passes the exception as the value and the message as the key.
         words = (
             "Invalid value java.lang.IllegalArgumentException: No enum constant"
             f" org.apache.kafka.connect.data.Schema.Type.{text.upper()}"
@@ -178,7 +178,7 @@ class Cast(ColumnTransformation):
         target = casts.get(field.name)
         if target is None:
             return Outcome(column)
-        # A struct that is null has no fields, not even those with a default.
+        # A null struct has no fields, not even those with a default.
         return cast(field.schema, F.when(value.isNotNull(), column), target)
 
     def _without_schema(self, envelope: Envelope, part: Part, casts: Casts) -> Envelope:
@@ -188,7 +188,7 @@ class Cast(ColumnTransformation):
 
         envelope, found = opened_or_fault(envelope, part, _PURPOSE)
         values = {}
-        # The first fault is told, and Java goes through the fields in the order of a HashMap.
+        # Only the first fault is reported, and Java has the fields in the order of a HashMap.
         for name in hash_order(casts):
             outcome = cast_variant(member_of(found, name), casts[name])
             envelope = fail_by(envelope, outcome)
@@ -215,7 +215,7 @@ def _field_schema(field: Field, target: SchemaType | None) -> Field:
 def _whole_schema(schema: Schema, target: SchemaType) -> Schema:
     default = _cast_default(schema, target)
     if default is not None and schema.name in (DATE, DECIMAL, TIME, TIMESTAMP):
-        # The name stays, and with it what Java wants a default to be.
+        # The name stays, and with it the class that Java requires of a default.
         raise DataError("Invalid default value")
     return replace(
         schema, type=target, default=default, fields=(), key_schema=None, value_schema=None

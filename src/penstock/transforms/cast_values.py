@@ -1,4 +1,4 @@
-"""How Cast makes a value of one type from a value of another, as columns."""
+"""Casts columns of values from one type to another."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import functions as F
 
 from penstock.columns.faults import Outcome
-from penstock.columns.java_casts import (
+from penstock.columns.java.casts import (
     FLOATS,
     INTEGERS,
     int_of_float,
@@ -17,12 +17,12 @@ from penstock.columns.java_casts import (
     parsed_float,
     parsed_integer,
 )
-from penstock.columns.java_text import java_text
+from penstock.columns.java.connect_text import base64_text, moment_text
+from penstock.columns.java.to_string import java_text
 from penstock.columns.let import let
 from penstock.columns.types import SPARK_TYPES
-from penstock.columns.values_text import base64_text, moment_text
-from penstock.data.java_text import MILLIS_OF_DAY
-from penstock.data.schema import DATE, Schema, SchemaType
+from penstock.kernel.data.schema import DATE, Schema, SchemaType
+from penstock.kernel.java.to_string import MILLIS_OF_DAY
 from penstock.transforms.requirements import java_class, variant_kind
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _NO_SOURCES: Final = (SchemaType.ARRAY, SchemaType.MAP, SchemaType.STRUCT)
 
 
 def unsupported(source: SchemaType) -> str | None:
-    """What is wrong with casting from this type; None if it can be done."""
+    """The error of a cast from this type; None if it is supported."""
     if source not in _NO_SOURCES:
         return None
     known = ", ".join(kind.name for kind in SchemaType if kind not in _NO_SOURCES)
@@ -125,8 +125,8 @@ _NO_DATA: Final = (
 def cast_variant(value: Column, target: SchemaType) -> Outcome:
     """Data without a schema as a VARIANT of the target's type."""
     kind = variant_kind(value)
-    # All kinds together make more code than Java's compiler takes, so only the frequent one is
-    # compiled; let() has the others interpreted.
+    # All kinds together are too much code for Java's compiler, so only the frequent one is
+    # compiled; let() makes Spark interpret the others.
     quick = SchemaType.STRING if target is SchemaType.STRING else SchemaType.INT64
     found = F.when(kind == _KINDS[quick], _casted(value, _KINDS[quick], target)).otherwise(
         let(value, lambda each: let(variant_kind(each), lambda own: _by_kind(own, each, target)))
@@ -136,7 +136,7 @@ def cast_variant(value: Column, target: SchemaType) -> Outcome:
 
 def _by_kind(kind: Column, value: Column, target: SchemaType) -> Column:
     found = F.lit(None).cast("variant")
-    # The last condition made is the first one asked.
+    # The last condition made is the first one evaluated.
     for name in reversed(_VARIANT_TYPES):
         found = F.when(kind == name, _casted(value, name, target)).otherwise(found)
     return found
@@ -165,6 +165,6 @@ def _typed(value: Column, kind: str, source: SchemaType) -> Column:
     if source in _NO_SOURCES:
         return value
     if kind == "DECIMAL":
-        # Spark's way from a decimal to a double rounds twice.
+        # Spark rounds twice from a decimal to a double.
         return F.try_variant_get(value, "$", "string").try_cast("double")
     return F.try_variant_get(value, "$", SPARK_TYPES[source].simpleString())

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from penstock.config import invalid
-from penstock.data.simple_date_format import REFUSED_LETTERS, PatternError, refused_letter
+from penstock.kernel.config import invalid
+from penstock.kernel.java.date_patterns import REFUSED_LETTERS, PatternError, refused_letter
 
 _REFUSED: Final = f"{', '.join(REFUSED_LETTERS[:-1])} and {REFUSED_LETTERS[-1]}"
 #: For the doc text of such a key.
@@ -16,7 +16,7 @@ PATTERN_DOC: Final = (
 
 
 def java_pattern_error(pattern: str) -> str | None:
-    """What Java says of the pattern; None if it takes it."""
+    """Java's error for the pattern; None if it is valid."""
     try:
         refused_letter(pattern)
     except PatternError as error:
@@ -25,7 +25,7 @@ def java_pattern_error(pattern: str) -> str | None:
 
 
 def check_letters(name: str, pattern: str) -> None:
-    """Refuse a pattern that Java takes and Penstock does not.
+    """Reject a pattern that Java supports and Penstock does not.
 
     Raises:
         ConfigError: the text names the letter.

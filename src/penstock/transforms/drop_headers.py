@@ -1,4 +1,4 @@
-"""DropHeaders: headers left out."""
+"""DropHeaders: removes headers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from penstock.api.plugin import CONNECT_VERSION
 from penstock.api.transform import ColumnTransformation
-from penstock.config import Config, Importance, Type, key, non_empty_list
+from penstock.kernel.config import Config, Importance, Type, key, non_empty_list
 
 if TYPE_CHECKING:
     from penstock.api.envelope import Envelope

@@ -1,4 +1,4 @@
-"""ExtractField: one field instead of the whole."""
+"""ExtractField: replaces the data by one of its fields."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import ClassVar, Final
 from penstock.api.envelope import Envelope, Part
 from penstock.api.plugin import CONNECT_VERSION, Side
 from penstock.api.transform import ColumnTransformation
-from penstock.config import Config, Type, key
-from penstock.data.schema import Field, Schema
-from penstock.errors import DataError
+from penstock.kernel.config import Config, Type, key
+from penstock.kernel.data.schema import Field, Schema
+from penstock.kernel.errors import DataError
 from penstock.transforms.field_path import (
     field_steps,
     field_syntax_key,

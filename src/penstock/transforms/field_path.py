@@ -1,8 +1,8 @@
-"""Names of fields, and paths to fields inside of other fields, as transformations take them.
+"""Names of fields, and paths to nested fields, in settings of transformations.
 
-Version V1 of the syntax names a field of the data itself, whatever characters the name has. In V2
-dots lead into structs and maps. A step between backticks may have dots of its own, and in it a
-backtick before a dot is written with a backslash.
+Version V1 of the syntax names a field of the data itself; the name may have any characters. In V2
+dots lead into structs and maps. A step between backticks may contain dots, and in it a backtick
+before a dot is escaped by a backslash.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from penstock.config import Importance, Type, key, one_of_ignoring_case
-from penstock.data.schema import Field, Schema, SchemaType
-from penstock.errors import ConfigError, DataError
+from penstock.kernel.config import Importance, Type, key, one_of_ignoring_case
+from penstock.kernel.data.schema import Field, Schema, SchemaType
+from penstock.kernel.errors import ConfigError, DataError
 from penstock.transforms.requirements import require_map_or_null
 from penstock.transforms.structs import field_value
 from penstock.transforms.variants import member
@@ -83,7 +83,7 @@ def _incomplete(path: str, at: int) -> str:
 
 
 def tree_of(paths: Iterable[Steps]) -> Tree:
-    """All paths as one; of a path and another that leads further, the shorter one counts."""
+    """All paths as one tree; of a path and its continuation, the shorter one counts."""
     tree: Tree = {}
     for steps in sorted(paths, key=len):
         _plant(tree, steps)
@@ -103,7 +103,7 @@ def fields_on(schema: Schema, steps: Sequence[str]) -> list[Field] | None:
     """The fields that the steps lead through, the last one included; None if one is missing.
 
     Raises:
-        DataError: a step leads into something that is no struct.
+        DataError: a step leads into something other than a struct.
     """
     found: list[Field] = []
     for step in steps:
@@ -119,16 +119,16 @@ def fields_on(schema: Schema, steps: Sequence[str]) -> list[Field] | None:
 
 def value_at(value: Column, fields: Sequence[Field], *, replace_null: bool) -> Column:
     """The value of the last of these fields, each of which is inside of the one before."""
-    # As in Kafka, a struct on the way that is null always is its default.
+    # As in Kafka, a null struct on the way is always replaced by its default.
     for field in fields[:-1]:
         value = field_value(value, field, replace_null=True)
     return field_value(value, fields[-1], replace_null=replace_null)
 
 
 def member_at(envelope: Envelope, part: Part, steps: Sequence[str]) -> tuple[Envelope, Part]:
-    """What a path leads to in a map without a schema; null if there is nothing.
+    """The member at a path in a map without a schema; null if there is none.
 
-    Rows where a step leads into something that is no map get a fault.
+    Rows where a step leads into something other than a map get a fault.
     """
     for step in steps[:-1]:
         part = member(part, step)

@@ -1,4 +1,4 @@
-"""Filter: records left out."""
+"""Filter: drops records."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from penstock.api.plugin import CONNECT_VERSION
 from penstock.api.transform import ColumnTransformation
-from penstock.config import Config
+from penstock.kernel.config import Config
 
 if TYPE_CHECKING:
     from penstock.api.envelope import Envelope

@@ -1,4 +1,4 @@
-"""Flatten: fields of structs and maps inside of the data as fields of the data."""
+"""Flatten: makes nested fields of structs and maps fields of the data itself."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from penstock.api.envelope import Envelope, Part
 from penstock.api.plugin import CONNECT_VERSION, Side
 from penstock.api.transform import ColumnTransformation
-from penstock.config import Config, Type, key
-from penstock.data.schema import Field, Schema, SchemaType, Struct
-from penstock.errors import DataError
+from penstock.kernel.config import Config, Type, key
+from penstock.kernel.data.schema import Field, Schema, SchemaType, Struct
+from penstock.kernel.errors import DataError
 from penstock.transforms.requirements import (
     is_map,
     not_a_struct,
@@ -64,7 +64,7 @@ class Flatten(ColumnTransformation):
     def _leaves(
         self, value: Column, schema: Schema, prefix: str = ""
     ) -> Iterator[tuple[Field, Column]]:
-        """The new fields; what their structs say of null and of defaults holds for them too."""
+        """The new fields; they inherit null and defaults of their structs."""
         for field in schema.fields:
             name = f"{prefix}{self.config.delimiter}{field.name}" if prefix else field.name
             inherited = _inherited(schema, field)
@@ -97,7 +97,7 @@ class Flatten(ColumnTransformation):
         return envelope.with_part(self.side, Part(changed, None))
 
     def _opened(self, entries: Column) -> Column:
-        """The entries one level deeper: maps among them are replaced by what is in them."""
+        """The entries one level deeper: maps among them are replaced by their entries."""
         from pyspark.sql import functions as F
 
         return F.flatten(
@@ -145,7 +145,7 @@ def _is_nested(entry: Column) -> Column:
 
 
 def _most_levels(part: Part) -> Column:
-    """A number of levels that the data surely does not exceed: all maps that are in it."""
+    """An upper bound of the levels of the data: the number of all maps in it."""
     from pyspark.sql import functions as F
 
     from penstock.columns.let import let
@@ -158,7 +158,7 @@ def _most_levels(part: Part) -> Column:
 
 
 def _last(entries: Column) -> Column:
-    """The entries without those whose name comes again: Spark makes no map of these."""
+    """The entries, each name only once, the last one: Spark's maps allow no duplicates."""
     from pyspark.sql import functions as F
 
     names = F.transform(entries, lambda entry: entry.getField("key"))

@@ -1,4 +1,4 @@
-"""HeaderFrom: fields of the data as headers."""
+"""HeaderFrom: moves or copies fields of the data to headers."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import ClassVar, Final
 from penstock.api.envelope import Envelope, Part
 from penstock.api.plugin import CONNECT_VERSION, Side
 from penstock.api.transform import ColumnTransformation
-from penstock.config import Config, Importance, Type, key, non_empty_list, one_of
-from penstock.data.schema import Field, Schema
-from penstock.errors import ConfigError, DataError
+from penstock.kernel.config import Config, Importance, Type, key, non_empty_list, one_of
+from penstock.kernel.data.schema import Field, Schema
+from penstock.kernel.errors import ConfigError, DataError
 from penstock.transforms.field_path import (
     NESTED_ACCESS,
     field_steps,
@@ -107,14 +107,14 @@ class HeaderFrom(ColumnTransformation):
         return replace_null
 
     def _fields(self, schema: Schema, path: str) -> list[Field]:
-        """The fields on a path; DataError if there is no such."""
+        """The fields on a path; DataError if it does not exist."""
         fields = fields_on(schema, self._paths[path])
         if fields is None:
             raise DataError(f"{path} is not a valid field name")
         return fields
 
     def _moved(self, envelope: Envelope) -> Envelope:
-        """The envelope without the fields, if they are to leave."""
+        """The envelope; if fields are moved, without them."""
         if not self._moves:
             return envelope
         levels = [(parents, partial(self._without, list(names))) for parents, names in self._levels]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def appended(envelope: Envelope, headers: Sequence[tuple[str, Column]]) -> Envelope:
-    """The record with more headers: names, and bytes as a header converter gives them."""
+    """The record with more headers: names, and bytes from a header converter."""
     from pyspark.sql import functions as F
 
     from penstock.columns.faults import fail

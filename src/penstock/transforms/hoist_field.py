@@ -1,4 +1,4 @@
-"""HoistField: all of the data as the only field of a struct or map."""
+"""HoistField: wraps the data as the only field of a struct or map."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import ClassVar
 from penstock.api.envelope import Envelope, Part
 from penstock.api.plugin import CONNECT_VERSION, Side
 from penstock.api.transform import ColumnTransformation
-from penstock.config import Config, Type, key
-from penstock.data.schema import Field, struct_schema
+from penstock.kernel.config import Config, Type, key
+from penstock.kernel.data.schema import Field, struct_schema
 from penstock.transforms.structs import copied_schema
 
 

@@ -1,4 +1,4 @@
-"""InsertField: topic, partition, offset, timestamp or a constant as a field of the data."""
+"""InsertField: adds topic, partition, offset, timestamp or a constant as a field."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from penstock.api.envelope import Envelope, Part
 from penstock.api.plugin import CONNECT_VERSION, Side
 from penstock.api.transform import ColumnTransformation
-from penstock.config import Config, Type, invalid, key
-from penstock.data.schema import Field, Schema, SchemaType, timestamp_schema
-from penstock.errors import ConfigError, DataError
+from penstock.kernel.config import Config, Type, invalid, key
+from penstock.kernel.data.schema import Field, Schema, SchemaType, timestamp_schema
+from penstock.kernel.errors import ConfigError, DataError
 from penstock.transforms.field_path import Steps, field_steps, field_syntax_key
 from penstock.transforms.nested import deepest_first, edited
 from penstock.transforms.requirements import is_null, not_a_struct, opened_or_fault
@@ -55,7 +55,7 @@ class InsertFieldConfig(Config):
 
 @dataclass(frozen=True, slots=True)
 class Insertion:
-    """One new field. `column` is null where there is nothing to insert, unless that is `sure`."""
+    """One new field. `column` may be null for nothing to insert, unless it is `sure`."""
 
     steps: Steps
     optional: bool
@@ -162,7 +162,7 @@ class InsertField(ColumnTransformation):
 
 
 def _put(found: Part, insertions: list[Insertion]) -> Part:
-    """The opened map with these members; one that may be missing and is leaves it as it is."""
+    """The opened map with these members; a missing optional one changes nothing."""
     from pyspark.sql import functions as F
 
     from penstock.columns.opened import member_of, with_members, with_some_members

@@ -1,4 +1,4 @@
-"""InsertHeader: the same header for every record."""
+"""InsertHeader: adds the same header to every record."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from penstock.api.plugin import CONNECT_VERSION
 from penstock.api.transform import ColumnTransformation
-from penstock.config import Config, Importance, Type, key, non_null
-from penstock.data.values import parse_text
+from penstock.kernel.config import Config, Importance, Type, key, non_null
+from penstock.kernel.java.connect_parse import parse_text
 from penstock.transforms.headers import appended
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""MaskField: fields whose values nobody is to see."""
+"""MaskField: masks the values of fields."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from penstock.api.envelope import Envelope, Part
 from penstock.api.plugin import CONNECT_VERSION, Side
 from penstock.api.transform import ColumnTransformation
-from penstock.config import Config, Importance, Type, key, non_empty, non_empty_list
-from penstock.data.hash_order import hash_order
-from penstock.data.schema import Field, Schema
-from penstock.errors import DataError
+from penstock.kernel.config import Config, Importance, Type, key, non_empty, non_empty_list
+from penstock.kernel.data.schema import Field, Schema
+from penstock.kernel.errors import DataError
+from penstock.kernel.java.hash_order import hash_order
 from penstock.transforms.field_path import (
     NESTED_ACCESS,
     Tree,
@@ -67,7 +67,7 @@ class MaskField(ColumnTransformation):
     def __init__(self, config: MaskFieldConfig) -> None:
         super().__init__(config)
         version = self.config.field_syntax_version
-        # Which of several wrong members is told: Kafka looks at them in this order.
+        # Kafka checks the members in this order and reports the first wrong one.
         paths = hash_order(self.config.fields)
         self._tree = tree_of(field_steps(path, version) for path in paths)
 
@@ -90,7 +90,7 @@ class MaskField(ColumnTransformation):
         )
 
     def _faults(self, value: Column, schema: Schema, tree: Tree) -> Iterator[tuple[Column, str]]:
-        """What is wrong with fields that have a value, in the order of the fields."""
+        """The errors of fields that have a value, in the order of the fields."""
         for field in schema.fields:
             if field.name not in tree:
                 continue

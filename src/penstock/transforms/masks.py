@@ -1,4 +1,4 @@
-"""What masked values are, by the class that the value has in Java."""
+"""Masks, by the class of the value in Java."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final
 
-from penstock.data.schema import Schema
-from penstock.errors import DataError
-from penstock.java_numbers import to_float32
+from penstock.kernel.data.schema import Schema
+from penstock.kernel.errors import DataError
+from penstock.kernel.java.numbers import to_float32
 from penstock.transforms.requirements import java_class
 
 _BITS: Final = {
@@ -31,13 +31,13 @@ _NEUTRAL: Final[Mapping[str, Any]] = {
     "java.util.Date": 0,
     "java.util.HashMap": {},
 }
-#: What BigDecimal's constructor reads; Python's reads more.
+#: The texts that BigDecimal's constructor accepts; Python's accepts more.
 _NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,9})?")
 _MOST_DIGITS: Final = 38
 
 
 def masked(class_name: str, replacement: str | None) -> Any:
-    """What a value of this class becomes.
+    """The mask of a value of this class.
 
     Raises:
         DataError: values of this class can't be masked, or not by this replacement.
@@ -57,7 +57,7 @@ def masked_by_schema(schema: Schema, replacement: str | None) -> Any:
     """
     value = masked(java_class(schema), replacement)
     if schema.is_decimal and not _fits(value, schema.scale):
-        raise DataError(f"Replacement {replacement} is no Decimal of scale {schema.scale}")
+        raise DataError(f"Replacement {replacement} is not a Decimal of scale {schema.scale}")
     return value
 
 
@@ -82,7 +82,7 @@ def _number(text: str, wanted: str) -> Decimal:
 
 def _whole(number: Decimal, bits: int) -> int:
     """The lowest bits of the whole part, as a Java cast leaves them."""
-    # Ten to the power of 64 has no bits below the 64th, and may be too long to compute with.
+    # Ten to the power of 64 has no bits below the 64th; larger powers may be too long to compute.
     if number.adjusted() < 0 or int(number.as_tuple().exponent) >= 64:
         return 0
     half = 1 << (bits - 1)

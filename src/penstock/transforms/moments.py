@@ -1,4 +1,4 @@
-"""How TimestampConverter reads and writes moments, as columns of milliseconds since 1970."""
+"""Reads and writes timestamps for TimestampConverter, as columns of milliseconds since 1970."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F
 
-from penstock.columns.calendar import day_of, truncated_div
-from penstock.columns.date_format import formatted
-from penstock.columns.date_parse import matches, parsed
 from penstock.columns.faults import Outcome
-from penstock.columns.java_casts import GREATEST_LONG, narrowed, times_saturated
+from penstock.columns.java.calendar import day_of, truncated_div
+from penstock.columns.java.casts import GREATEST_LONG, narrowed, times_saturated
+from penstock.columns.java.date_format import formatted
+from penstock.columns.java.date_parse import matches, parsed
 from penstock.columns.let import let
-from penstock.data.java_text import MILLIS_OF_DAY
-from penstock.data.schema import DATE, TIME, TIMESTAMP, Schema, SchemaType
-from penstock.errors import DataError
+from penstock.kernel.data.schema import DATE, TIME, TIMESTAMP, Schema, SchemaType
+from penstock.kernel.errors import DataError
+from penstock.kernel.java.to_string import MILLIS_OF_DAY
 from penstock.transforms.requirements import java_class, variant_class
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
-    from penstock.data.simple_date_format import Piece
+    from penstock.kernel.java.date_patterns import Piece
 
 #: How many of a unit a millisecond has.
 _FINER: Final = {"milliseconds": 1, "microseconds": 1000, "nanoseconds": 1_000_000}
@@ -30,7 +30,7 @@ _SECOND: Final = 1000
 #: Timestamps of data without a schema are kept in microseconds; a Date may be a day earlier.
 _LAST_MILLIS: Final = GREATEST_LONG // 1000 - MILLIS_OF_DAY
 _TOO_FAR: Final = "Data without a schema can't hold a timestamp so far from 1970: "
-#: How schema_of_variant() names what can be a moment; VOID is null.
+#: The types of timestamps in schema_of_variant(); VOID is null.
 _TIMES: Final = ("STRING", "BIGINT", "TIMESTAMP", "VOID")
 _NO_FORMAT: Final = (
     'Cannot invoke "java.text.SimpleDateFormat.parse(String)" because "config.format" is null'
@@ -39,11 +39,11 @@ _NO_FORMAT: Final = (
 
 @dataclass(frozen=True, slots=True)
 class MomentConverter:
-    """From whatever is found to the target.
+    """Converts timestamps of any form to the target.
 
     Attributes:
-        pieces: the pattern, taken apart; None if there is none.
-        precision: what numbers count.
+        pieces: the parsed pattern; None if there is none.
+        precision: the unit of numbers.
     """
 
     target: str

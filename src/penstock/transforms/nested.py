@@ -1,4 +1,4 @@
-"""Transformations of what is inside of the data: the same as of the data itself, one level down."""
+"""Applies transformations to nested structs and maps as if they were the data itself."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from penstock.api.envelope import Envelope, Part
-from penstock.data.schema import Field, Schema
+from penstock.kernel.data.schema import Field, Schema
 from penstock.transforms.field_path import NESTED_ACCESS, Steps
 from penstock.transforms.requirements import (
     is_map,
@@ -29,9 +29,9 @@ Setting = TypeVar("Setting")
 
 
 def by_parent(settings: Mapping[Steps, Setting]) -> list[tuple[Steps, dict[str, Setting]]]:
-    """What is set for each field, by the struct the field is in; the deepest struct first.
+    """The settings of fields, by the struct that has the field; the deepest struct first.
 
-    In this order a path still leads where it led, whatever is done to what it goes through.
+    In this order the paths stay valid while the structs on them change.
     """
     levels: dict[Steps, dict[str, Setting]] = {}
     for steps, setting in settings.items():
@@ -51,14 +51,14 @@ def edited(
     replace_null: bool,
     missing: str | None = None,
 ) -> Envelope:
-    """An envelope whose key or value is edited where the parents lead, as if that were all of it.
+    """An envelope whose key or value is edited at the end of the parents' path.
 
-    What is null on the way stays so. What is no struct or map there gets a fault.
+    Null on the way stays null. Something other than a struct or map there gets a fault.
 
     Args:
-        levels: the ways and what is to be done at their ends, one after another.
-        replace_null: whether other fields on the way that are null get their defaults.
-        missing: the fault if the schema has no such way; None leaves the data as it is.
+        levels: the paths and the edits at their ends, in order.
+        replace_null: whether other null fields on the way get their defaults.
+        missing: the fault if the schema has no such path; None leaves the data as it is.
     """
     if all(not parents for parents, _ in levels):
         for _, edit in levels:
@@ -92,8 +92,8 @@ def _edited_once(envelope: Envelope, side: Side, parents: Steps, way: _Way) -> E
 class _Made:
     """Data and fault of each row, as one column that edits change one after another.
 
-    Edits use the data many times, so each gets it under a name (columns/let.py): without, the
-    expression of the last one would have all others in it again and again.
+    Edits use the data many times, so each gets it under a name (columns/let.py): otherwise the
+    expression of the last one would contain all others many times.
     """
 
     def __init__(self, envelope: Envelope, side: Side) -> None:
@@ -128,10 +128,10 @@ class _Made:
 
 
 Ending = Callable[["Part | None", "Column"], Any]
-"""Makes the result of what became of something inside (None: nothing) and of the row's fault."""
+"""Makes the result from the edited inner data (None: not edited) and the row's fault."""
 
 Naming = Callable[["Column", Callable[["Column"], Any]], Any]
-"""Gives a value to its use, maybe under a name."""
+"""Passes a value to its use, maybe under a name."""
 
 
 def _pair(value: Column, fault: Column) -> Column:
@@ -142,7 +142,7 @@ def _pair(value: Column, fault: Column) -> Column:
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """An edit of something inside of the data."""
+    """An edit of nested data."""
 
     side: Side
     edit: Edit
@@ -150,7 +150,7 @@ class _Way:
     missing: str | None
 
     def follow(self, parents: Sequence[str], envelope: Envelope, end: Ending, name: Naming) -> Any:
-        """What `end` makes of the data, edited where the parents lead."""
+        """The result of `end` for the data, edited at the end of the parents' path."""
         part = envelope.part(self.side)
         if not parents:
             from penstock.columns.opened import closed
@@ -197,14 +197,14 @@ class _Way:
         def put_back(changed: Part | None, fault: Column) -> Any:
             return end(changed and self._with_field(part, field, changed), fault)
 
-        # Its default has the form from before, and null has become the default already.
+        # Its default has the old schema, and null was replaced by the default already.
         inner = Part(value, replace(field.schema, default=None))
         return self.follow(parents[1:], envelope.with_part(self.side, inner), put_back, name)
 
     def _with_field(self, part: Part, changed: Field, inner: Part) -> Part:
         """The struct with another value, maybe of another schema, in one of its fields."""
         schema = _known(part)
-        # A copy of a struct is not optional in Kafka, but what could be null still can.
+        # A copied struct is not optional in Kafka, but one that could be null still can.
         inner_schema = replace(_known(inner), optional=changed.schema.optional)
         fields: list[Field] = []
         columns: list[tuple[str, Column]] = []
@@ -223,7 +223,7 @@ def _known(part: Part) -> Schema:
 
 
 def _with_member(part: Part, name: str, found: Part, changed: Part) -> Part:
-    """The map with another member in the place of the one that was found, if that is a map."""
+    """The map with the found member replaced by the changed one, if that is a map."""
     from pyspark.sql import functions as F
 
     from penstock.columns.opened import closed, opened, with_members

@@ -4,5 +4,5 @@ from __future__ import annotations
 
 
 def split_pair(pair: str) -> list[str]:
-    """The pieces between the colons, as Java splits: it forgets empty ones at the end."""
+    """The parts between the colons, as Java splits: without empty ones at the end."""
     return pair.rstrip(":").split(":")

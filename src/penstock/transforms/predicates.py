@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from penstock.api.plugin import CONNECT_VERSION
 from penstock.api.transform import ColumnPredicate
-from penstock.config import Config, Importance, Type, all_of, java_regex, key, non_empty
-from penstock.transforms.java_regex import matches_whole
+from penstock.columns.java.regex import matches_whole
+from penstock.kernel.config import Config, Importance, Type, all_of, java_regex, key, non_empty
 from penstock.transforms.requirements import is_null
 
 if TYPE_CHECKING:

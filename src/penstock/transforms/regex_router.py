@@ -1,4 +1,4 @@
-"""RegexRouter: other topics for records whose topic matches."""
+"""RegexRouter: changes the topic of records whose topic matches."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from penstock.api.plugin import CONNECT_VERSION
 from penstock.api.transform import ColumnTransformation
-from penstock.config import Config, Importance, Type, java_regex, key
-from penstock.transforms.java_regex import anchored, matches_whole, replacement_error
+from penstock.columns.java.regex import anchored, matches_whole, replacement_error
+from penstock.kernel.config import Config, Importance, Type, java_regex, key
 
 if TYPE_CHECKING:
     from penstock.api.envelope import Envelope
@@ -46,7 +46,7 @@ class RegexRouter(ColumnTransformation):
         wrong = replacement_error(regex, self.config.replacement)
         if wrong is not None:
             return fail(envelope, matches, wrong)
-        # Where all of a text matches, the first match begins at its start, so that is the one
-        # that Java replaces; unanchored, Spark would also replace an empty match at the end.
+        # If the whole text matches, Java replaces that first match; without anchors, Spark would
+        # also replace an empty match at the end.
         renamed = F.regexp_replace(topic, anchored(regex), self.config.replacement)
         return envelope.replace(topic=F.when(matches, renamed).otherwise(topic))

@@ -1,4 +1,4 @@
-"""ReplaceField: fields left out, chosen or renamed."""
+"""ReplaceField: excludes, includes or renames fields."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import ClassVar, Final
 from penstock.api.envelope import Envelope, Part
 from penstock.api.plugin import CONNECT_VERSION, Side
 from penstock.api.transform import ColumnTransformation
-from penstock.config import Config, Type, invalid, key, rule
-from penstock.data.schema import Field, Schema, SchemaType
-from penstock.errors import DataError
+from penstock.kernel.config import Config, Type, invalid, key, rule
+from penstock.kernel.data.schema import Field, Schema, SchemaType
+from penstock.kernel.errors import DataError
 from penstock.transforms.field_path import (
     Steps,
     Tree,
@@ -72,7 +72,7 @@ class ReplaceFieldConfig(Config):
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """What happens to the fields of one struct or map, by their own names."""
+    """The changes of the fields of one struct or map, by name."""
 
     include: frozenset[str]
     exclude: frozenset[str]
@@ -91,8 +91,8 @@ class Level:
         return copied_schema(schema, fields)
 
     def source(self, schema: Schema, field: Field) -> Field:
-        # A field that already has the name another one would get is looked up by that other
-        # one's name, as in Kafka; if that is not there, no row can be transformed.
+        # As in Kafka, a field that already has the new name of another one is looked up by that
+        # one's old name; if that is missing, no row can be transformed.
         originals = {new: old for old, new in self.renames.items()}
         original = originals.get(field.name, field.name)
         source = schema.field(original)
@@ -103,7 +103,7 @@ class Level:
     def members(self, part: Part) -> Part:
         """An opened map with the members that stay, under their new names.
 
-        Of members that end as one, the last in the order of their old names stays.
+        Of members with the same new name, the last in the order of their old names stays.
         """
         from pyspark.sql import functions as F
 
@@ -128,12 +128,12 @@ class Level:
 
 
 def _levels(config: ReplaceFieldConfig) -> list[tuple[Steps, Level]]:
-    """What is to be done with each struct that a path leads into; the deepest first."""
+    """The changes of each struct that a path leads into; the deepest first."""
 
     def steps(path: str) -> Steps:
         return field_steps(path, config.field_syntax_version)
 
-    # To keep a field means to keep what it is in.
+    # A field that is kept keeps the structs around it.
     include = dict(_branches(tree_of(map(steps, config.include))))
     exclude = dict(by_parent(dict.fromkeys(map(steps, config.exclude))))
     pairs = _pairs("renames", config.renames)
@@ -211,7 +211,7 @@ class ReplaceField(ColumnTransformation):
 
 
 def _misfit(field: Field, given: Schema) -> str | None:
-    """What Java says when a field gets a value of another one's schema; None if it may."""
+    """Java's error if a field gets a value of another one's schema; None if it is allowed."""
     wanted = field.schema
     if wanted == given:
         return None

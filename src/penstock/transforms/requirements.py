@@ -1,12 +1,12 @@
-"""What transformations ask of the data they get, and the faults of rows that don't have it."""
+"""The requirements of transformations on their data, and the faults of rows that miss them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from penstock.data.java_text import JAVA_CLASSES
-from penstock.data.schema import DATE, TIME, TIMESTAMP, Schema, SchemaType
+from penstock.kernel.data.schema import DATE, TIME, TIMESTAMP, Schema, SchemaType
+from penstock.kernel.java.to_string import JAVA_CLASSES
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from penstock.api.envelope import Envelope, Part
 
 
-# By variant_kind(): what JsonConverter makes of such a value in Java.
+# By variant_kind(): the class that JsonConverter gives such a value in Java.
 _VARIANT_CLASSES: Final[Mapping[str, str]] = {
     "STRING": "java.lang.String",
     "BIGINT": "java.lang.Long",
@@ -56,7 +56,7 @@ def is_null(part: Part) -> Column:
 
 
 def not_a_struct(schema: Schema, purpose: str) -> str | None:
-    """What is wrong with every value of this schema if a Struct is wanted; None if it is one."""
+    """The fault of every value of this schema if a Struct is required; None if it is one."""
     if schema.type is SchemaType.STRUCT:
         return None
     return f"Only Struct objects supported for [{purpose}], found: {java_class(schema)}"
@@ -89,7 +89,7 @@ def by_class(kind: Column, columns: Mapping[str, Column]) -> Column:
     """The column of the class that a variant_kind() has in Java; null if it has none."""
     from pyspark.sql import functions as F
 
-    # One lookup in a constant: a chain of conditions would ask for the kind in each of them.
+    # One lookup in a constant: a chain of conditions would compute the kind in each of them.
     entries = [
         part
         for shown, name in _VARIANT_CLASSES.items()
@@ -124,14 +124,14 @@ def opened_or_fault(envelope: Envelope, part: Part, purpose: str) -> tuple[Envel
 def has_schema(envelope: Envelope, part: Part) -> Column:
     """Whether Java would see the schema of data that has one.
 
-    What Kafka has no bytes for has no schema in Java, so in a sink null has none, whatever other
-    records have. A source may give null a schema, and ours all do.
+    In Java, a record without bytes has no schema, so in a sink null has none, even if other
+    records have one. A source may give null a schema, and ours all do.
     """
     return part.column.isNotNull() | envelope.offset.isNull()
 
 
 def require_data(envelope: Envelope, part: Part, purpose: str) -> Envelope:
-    """A fault for null; where it has no schema (see has_schema), it is told as what is no map."""
+    """A fault for null; without a schema (see has_schema) it is reported as not a map."""
     from pyspark.sql import functions as F
 
     from penstock.columns.faults import fail
@@ -145,5 +145,5 @@ def require_data(envelope: Envelope, part: Part, purpose: str) -> Envelope:
 
 
 def not_a_map(purpose: str, found: str) -> str:
-    """The fault of data without a schema that is no map but an object of this class."""
+    """The fault of data without a schema that is an object of this class, not a map."""
     return f"Only Map objects supported in absence of schema for [{purpose}], found: {found}"

@@ -1,4 +1,4 @@
-"""SetSchemaMetadata: another name or version for the schema."""
+"""SetSchemaMetadata: changes the name or version of the schema."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from penstock.api.envelope import Envelope, Part
 from penstock.api.plugin import CONNECT_VERSION, Side
 from penstock.api.transform import ColumnTransformation
-from penstock.config import Config, Importance, Type, key
-from penstock.data.schema import Schema, SchemaType
-from penstock.errors import ConfigError
+from penstock.kernel.config import Config, Importance, Type, key
+from penstock.kernel.data.schema import Schema, SchemaType
+from penstock.kernel.errors import ConfigError
 from penstock.transforms.requirements import has_schema, is_null
 from penstock.transforms.structs import field_value, replace_null_key, struct_of
 

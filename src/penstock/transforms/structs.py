@@ -1,12 +1,12 @@
-"""Structs taken apart and put together again, as the transformations of Kafka Connect do."""
+"""Reads and builds structs as the transformations of Kafka Connect do."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from penstock.config import Importance, Type, key
-from penstock.data.schema import Field, Schema, SchemaType
-from penstock.errors import DataError
+from penstock.kernel.config import Importance, Type, key
+from penstock.kernel.data.schema import Field, Schema, SchemaType
+from penstock.kernel.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,9 +25,9 @@ def replace_null_key() -> Any:
 
 
 def field_value(value: Column, field: Field, *, replace_null: bool) -> Column:
-    """A field of a struct; its default instead of null, if wanted and if it has one.
+    """A field of a struct; with `replace_null` its default, if it has one, instead of null.
 
-    Where the struct is null, so is its field.
+    If the struct is null, so is its field.
     """
     column = value.getField(field.name)
     if not replace_null or field.schema.default is None:
@@ -41,7 +41,7 @@ def field_value(value: Column, field: Field, *, replace_null: bool) -> Column:
 
 
 def copied_schema(schema: Schema, fields: Sequence[Field]) -> Schema:
-    """A struct with other fields. As in Kafka it is neither optional, nor has it a default.
+    """A struct with other fields. As in Kafka it is not optional and has no default.
 
     Raises:
         DataError: two fields have the same name, or one has none.

@@ -1,4 +1,4 @@
-"""TimestampConverter: moments as texts, numbers or Connect's own types."""
+"""TimestampConverter: converts timestamps to texts, numbers or Connect's own types."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from penstock.api.envelope import Envelope, Part
 from penstock.api.plugin import CONNECT_VERSION, Side
 from penstock.api.transform import ColumnTransformation
-from penstock.config import Config, Importance, Type, key, one_of, rule
-from penstock.data.schema import (
+from penstock.kernel.config import Config, Importance, Type, key, one_of, rule
+from penstock.kernel.data.schema import (
     Field,
     Schema,
     SchemaType,
@@ -18,8 +18,8 @@ from penstock.data.schema import (
     time_schema,
     timestamp_schema,
 )
-from penstock.data.simple_date_format import pieces_of
-from penstock.errors import ConfigError, DataError
+from penstock.kernel.errors import ConfigError, DataError
+from penstock.kernel.java.date_patterns import pieces_of
 from penstock.transforms.date_pattern import PATTERN_DOC, check_letters, java_pattern_error
 from penstock.transforms.field_path import field_steps, field_syntax_key
 from penstock.transforms.nested import edited
@@ -50,7 +50,7 @@ def _check_format(name: str, value: object) -> None:
     pattern = str(value)
     wrong = java_pattern_error(pattern)
     if wrong is not None:
-        # Kafka hands the exception over as the value and the words as the key.
+        # Kafka passes the exception as the value and the message as the key.
         words = (
             f"Invalid value java.lang.IllegalArgumentException: {wrong} for configuration"
             " TimestampConverter requires a SimpleDateFormat-compatible pattern for string"
@@ -158,7 +158,7 @@ class TimestampConverter(ColumnTransformation):
         for field in schema.fields:
             value = field_value(struct, field, replace_null=self.config.replace_null_with_default)
             if field.name == self._name:
-                # A struct that is null has no fields, not even those with a default.
+                # A null struct has no fields, not even those with a default.
                 outcome = self._converter().typed(field.schema, F.when(present, value))
                 value, fault = outcome.value, outcome.fault
             columns.append((field.name, value))
@@ -184,7 +184,7 @@ class TimestampConverter(ColumnTransformation):
         return replace(result, default=self._default(schema, result))
 
     def _default(self, schema: Schema, result: Schema) -> Struct | None:
-        """The default of a struct, converted as every value is."""
+        """The default of a struct, converted as the values are."""
         if schema.default is None:
             return None
         from penstock.columns.constants import constant

@@ -1,4 +1,4 @@
-"""TimestampRouter: topics by the time of the records."""
+"""TimestampRouter: chooses topics by the time of the records."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from penstock.api.plugin import CONNECT_VERSION
 from penstock.api.transform import ColumnTransformation
-from penstock.config import Config, Importance, Type, invalid, key, rule
-from penstock.data.simple_date_format import pieces_of
+from penstock.kernel.config import Config, Importance, Type, invalid, key, rule
+from penstock.kernel.java.date_patterns import pieces_of
 from penstock.transforms.date_pattern import PATTERN_DOC, check_letters, java_pattern_error
 
 if TYPE_CHECKING:
@@ -49,10 +49,10 @@ class TimestampRouter(ColumnTransformation):
     def columns(self, envelope: Envelope) -> Envelope:
         from pyspark.sql import functions as F
 
-        from penstock.columns.date_format import formatted
         from penstock.columns.faults import fail
+        from penstock.columns.java.date_format import formatted
 
-        # Java shows the whole record here, with its place in the source, which no column has.
+        # Java shows the whole record here, with its source offset, which no column has.
         missing = F.concat(
             F.lit("Timestamp missing on record: ConnectRecord{topic='"),
             envelope.topic,

@@ -1,4 +1,4 @@
-"""ValueToKey: a key made of fields of the value."""
+"""ValueToKey: makes the key of fields of the value."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 from penstock.api.envelope import Envelope, Part
 from penstock.api.plugin import CONNECT_VERSION
 from penstock.api.transform import ColumnTransformation
-from penstock.config import Config, Importance, Type, key, non_empty_list
-from penstock.data.schema import Field, Schema, struct_schema
-from penstock.errors import DataError
+from penstock.kernel.config import Config, Importance, Type, key, non_empty_list
+from penstock.kernel.data.schema import Field, Schema, struct_schema
+from penstock.kernel.errors import DataError
 from penstock.transforms.field_path import (
     field_steps,
     field_syntax_key,

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 
 def member(part: Part, name: str) -> Part:
-    """The member of a map; null if it has none of that name, or if this is no map."""
+    """The member of a map; null if it has none of that name, or if the data is not a map."""
     from penstock.columns.opened import member_of
 
     return Part(member_of(part, name), None)
 
 
 def constant(value: float | str | list[Any] | dict[str, Any] | None) -> Column:
-    """A VARIANT that is this in every row; None is the null that a map can hold."""
+    """A VARIANT with this value in every row; None is the null of JSON."""
     from pyspark.sql import functions as F
 
     if value is None or isinstance(value, list | dict):

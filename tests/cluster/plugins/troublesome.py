@@ -16,10 +16,10 @@ from penstock.api import (
     SinkContext,
     SourceConnector,
 )
-from penstock.config import Config, Password, Type, key
 from penstock.connectors.file.source import FileStreamSourceTask
 from penstock.converters.text import StringConverter, StringConverterConfig
-from penstock.errors import RetriableError
+from penstock.kernel.config import Config, Password, Type, key
+from penstock.kernel.errors import RetriableError
 
 _LONG_SECONDS = 900.0
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from penstock.data.record import TopicPartition
 from penstock.kafka.clients import GroupConsumer, RawRecord
+from penstock.kernel.data.record import TopicPartition
 from penstock.testing.waiting import soon
 
 
@@ -25,10 +25,12 @@ class Recorder:
         self.log.append(("lost", frozenset(partitions)))
 
 
-def consume_until(consumer: GroupConsumer, done: Callable[[], bool]) -> list[RawRecord]:
-    """Consume until the condition holds; what came meanwhile."""
+def consume_until(
+    consumer: GroupConsumer, done: Callable[[], bool], records: list[RawRecord] | None = None
+) -> list[RawRecord]:
+    """Consume until the condition holds; what came meanwhile, behind the records if given."""
     deadline = soon()
-    records: list[RawRecord] = []
+    records = [] if records is None else records
     while not done():
         deadline.check("waiting for the consumer")
         records += consumer.consume(500, 0.1)

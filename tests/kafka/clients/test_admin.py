@@ -4,15 +4,15 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from penstock.clock import Deadline
-from penstock.data.record import TopicPartition
-from penstock.errors import (
+from penstock.kafka.clients import Admin, Edge, GroupConsumer, LogWriter, TopicSpec
+from penstock.kernel.clock import Deadline
+from penstock.kernel.data.record import TopicPartition
+from penstock.kernel.errors import (
     DeadlineExceededError,
     GroupActiveError,
     RetriableError,
     StorageError,
 )
-from penstock.kafka.clients import Admin, Edge, GroupConsumer, LogWriter, TopicSpec
 from penstock.testing.waiting import eventually, soon
 from tests.kafka.clients.support import Recorder, consume_until
 
@@ -88,7 +88,7 @@ def test_group_offsets_are_set_read_and_forgotten(admin: Admin, unique: Unique) 
     assert admin.group_offsets(group, soon()) == {first: 5, second: 7}
     admin.delete_group_offsets(group, [first], soon())
     assert admin.group_offsets(group, soon()) == {second: 7}
-    assert admin.group_is_empty(group, soon())
+    assert not admin.group_states([group], soon())[group].members
     admin.delete_group(group, soon())
     assert admin.group_offsets(group, soon()) == {}
 
@@ -103,7 +103,7 @@ def test_offsets_of_a_group_with_members_are_theirs(
     consume_until(member, lambda: bool(member.assignment))
     partition = TopicPartition(topic, 0)
     member.commit({partition: 0}, soon())
-    assert not admin.group_is_empty(group, soon())
+    assert admin.group_states([group], soon())[group].members
     with pytest.raises(GroupActiveError):
         admin.alter_group_offsets(group, {partition: 1}, soon())
     with pytest.raises(GroupActiveError):

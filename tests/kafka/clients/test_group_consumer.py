@@ -3,15 +3,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
+import confluent_kafka as library
 import pytest
 
-from penstock.clock import Deadline
-from penstock.data.record import TopicPartition
-from penstock.errors import ConfigError, PenstockError, RebalancedError
 from penstock.kafka.clients import Admin, GroupConsumer, LogWriter, RawRecord, TopicSpec
-from penstock.kafka.embedded import EmbeddedKafka
-from penstock.kafka.patterns import java_pattern
+from penstock.kafka.topic_patterns import java_pattern
+from penstock.kernel.clock import Deadline
+from penstock.kernel.data.record import TopicPartition
+from penstock.kernel.errors import ConfigError, PenstockError, RebalancedError
+from penstock.machine.embedded_kafka import EmbeddedKafka
 from penstock.testing.waiting import eventually, patient, soon
 from tests.kafka.clients.support import Recorder, consume_until, take
 from tests.shared.sizes import Size
@@ -179,6 +181,75 @@ def test_what_a_callback_raises_comes_out_of_consume(
     consumer.subscribe([topic], Broken())
     with pytest.raises(LookupError, match="broken"):
         consume_until(consumer, lambda: False)
+
+
+class Interrupted:
+    """The library's consumer; once, when a call has given records, the group has something to say.
+
+    When it speaks is the library's affair: nothing makes it do so at this moment.
+    """
+
+    def __init__(self, consumer: GroupConsumer, call: str, event: Callable[[Any], None]) -> None:
+        self._real: Any = consumer._consumer
+        self._call, self._event = call, event
+        self.given: list[Any] = []
+        consumer._consumer = self
+
+    def __getattr__(self, name: str) -> Any:
+        real = getattr(self._real, name)
+        return self._interrupted(real) if name == self._call and not self.given else real
+
+    def _interrupted(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*arguments: Any) -> Any:
+            found = call(*arguments)
+            if found:
+                self.given = found if isinstance(found, list) else [found]
+                self._event(self.given[0])
+            return found
+
+        return run
+
+
+@pytest.mark.parametrize("call", ["poll", "consume"])
+def test_records_come_again_if_a_callback_fails_when_they_were_taken(
+    kafka: str, topic: str, join: Callable[..., GroupConsumer], call: str
+) -> None:
+    def fail(_: Any) -> None:
+        consumer._failure = LookupError("broken")
+
+    produce(kafka, topic, 40)
+    consumer = join()
+    interrupted = Interrupted(consumer, call, fail)
+    consumer.subscribe([topic], Recorder())
+    found: list[RawRecord] = []
+    with pytest.raises(LookupError, match="broken"):
+        consume_until(consumer, lambda: False, found)
+    begun = {TopicPartition(topic, each.partition()) for each in interrupted.given}
+    given = {TopicPartition(topic, record.partition): record.offset + 1 for record in found}
+    assert consumer.positions(begun, soon()) == {each: given.get(each, 0) for each in begun}
+    found += take(consumer, 40 - len(found))
+    assert len({(record.partition, record.offset) for record in found}) == 40
+
+
+def test_a_record_of_a_partition_that_leaves_when_it_was_taken_is_not_given(
+    kafka: str, topic: str, join: Callable[..., GroupConsumer]
+) -> None:
+    left: list[Any] = []
+
+    def leave(_: Any) -> None:
+        left.extend(consumer._taken)
+        gone = [library.TopicPartition(each.topic(), each.partition()) for each in left]
+        consumer._on_revoke(None, gone)
+
+    produce(kafka, topic, 40)
+    consumer = join()
+    Interrupted(consumer, "consume", leave)
+    consumer.subscribe([topic], Recorder())
+    found = consume_until(consumer, lambda: bool(left))
+    (first,) = left
+    assert (first.partition(), first.offset()) not in {
+        (record.partition, record.offset) for record in found
+    }
 
 
 def test_a_member_thrown_out_may_not_commit(

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.clock import Deadline
-from penstock.data.record import TopicPartition
-from penstock.errors import PenstockError
 from penstock.kafka.clients import (
     Admin,
     GroupConsumer,
@@ -15,6 +12,9 @@ from penstock.kafka.clients import (
     RecordTimes,
     TopicSpec,
 )
+from penstock.kernel.clock import Deadline
+from penstock.kernel.data.record import TopicPartition
+from penstock.kernel.errors import PenstockError
 from penstock.testing.waiting import soon
 from tests.kafka.clients.support import Recorder, take
 from tests.secured_broker import LOGINS, Secured, by_password, by_token, logged_in

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import closing
 
-from penstock.data.record import TopicPartition
 from penstock.kafka.clients import TopicReader
+from penstock.kernel.data.record import TopicPartition
 from penstock.testing.fakes import ManualClock
 from tests.cluster import topics
 

@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import functions as F
 
 from penstock.api.envelope import Part
-from penstock.columns.java_text import java_text, opened_text
+from penstock.columns.java.to_string import java_text, opened_text
 from penstock.columns.opened import (
     closed,
     member_of,

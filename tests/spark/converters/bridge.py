@@ -11,10 +11,10 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from penstock.data.java_text import MILLIS_OF_DAY
-from penstock.data.record import SchemaAndValue
-from penstock.data.schema import DATE, Schema, SchemaType, Struct
-from penstock.jars import classpath
+from penstock.kernel.data.record import SchemaAndValue
+from penstock.kernel.data.schema import DATE, Schema, SchemaType, Struct
+from penstock.kernel.java.to_string import MILLIS_OF_DAY
+from penstock.machine.jars import classpath
 
 BRIDGE = Path(__file__).with_name("Bridge.java")
 

@@ -13,10 +13,10 @@ import pytest
 from pyspark.sql import Column, SparkSession
 
 from penstock.api.converter import Converter, Layout
-from penstock.converters.json.document import UNREADABLE
-from penstock.data.record import SchemaAndValue
-from penstock.data.schema import Schema
-from penstock.errors import DataError
+from penstock.codecs.json.document import UNREADABLE
+from penstock.kernel.data.record import SchemaAndValue
+from penstock.kernel.data.schema import Schema
+from penstock.kernel.errors import DataError
 from tests.spark.converters.bridge import told
 from tests.spark.converters.generate import connect_value
 

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from penstock.columns.types import arrow_type
-from penstock.data.schema import (
+from penstock.kernel.data.schema import (
     Field,
     Schema,
     SchemaType,

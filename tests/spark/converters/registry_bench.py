@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 
 from penstock.api.converter import Layout, Topics
 from penstock.converters.registry.converter import RegistryConverter
-from penstock.data.schema import Schema, Struct
+from penstock.kernel.data.schema import Schema, Struct
 from penstock.testing.registry import SchemaRegistry
 from tests.spark.converters.generate import arrow_column, connect_value
 

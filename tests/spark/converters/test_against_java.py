@@ -14,9 +14,9 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from penstock.api.converter import Layout
+from penstock.codecs.json.write import NULL_FOR_REQUIRED
 from penstock.converters.json import JsonConverter
-from penstock.converters.json.write import NULL_FOR_REQUIRED
-from penstock.data.schema import Schema, date_schema, decimal_schema, timestamp_schema
+from penstock.kernel.data.schema import Schema, date_schema, decimal_schema, timestamp_schema
 from tests.spark.converters.bridge import JavaConverters
 from tests.spark.converters.comparing import (
     beyond_limits,

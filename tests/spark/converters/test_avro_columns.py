@@ -18,10 +18,10 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from penstock.api.converter import Layout, Topics
+from penstock.codecs.avro.from_connect import avro_text
+from penstock.codecs.avro.options import AvroOptions
 from penstock.converters.avro.converter import AvroConverter
-from penstock.converters.avro.from_connect import avro_text
-from penstock.converters.avro.options import AvroOptions
-from penstock.data.schema import (
+from penstock.kernel.data.schema import (
     Field,
     Schema,
     SchemaType,
@@ -32,8 +32,8 @@ from penstock.data.schema import (
     time_schema,
     timestamp_schema,
 )
-from penstock.errors import DataError, ServiceAwayError
-from penstock.ports import free_port
+from penstock.kernel.errors import DataError, ServiceAwayError
+from penstock.machine.free_ports import free_port
 from penstock.testing.registry import SchemaRegistry
 from tests.spark.converters.generate import Generator, arrow_column, connect_value
 
@@ -468,7 +468,7 @@ def test_broken_messages_are_faults_and_those_of_other_schemas_are_told(
     ]
     rows = bench.decode(converter, converter.layout(raw), [*broken, raw, None, other])
     assert [row.error is not None for row in rows] == [True] * 7 + [False] * 3
-    assert "no Avro data of the schema" in rows[0].error
+    assert "not Avro data of the schema" in rows[0].error
     assert [row.data is None for row in rows] == [True] * 7 + [False, True, True]
     assert [row.other for row in rows] == [False] * 9 + [True]
     for each in broken:
@@ -565,9 +565,9 @@ def test_a_registry_that_is_away_is_waited_for(bench: Bench) -> None:
         "converter.type": "value",
     }
     converter = AvroConverter(AvroConverter.Config.parse(props))
-    with pytest.raises(ServiceAwayError, match="away"):
+    with pytest.raises(ServiceAwayError, match="does not answer"):
         converter.layout(b"\0\0\0\0\1x")
-    with pytest.raises(ServiceAwayError, match="away"):
+    with pytest.raises(ServiceAwayError, match="does not answer"):
         converter.encode_for(Topics(F.lit("t"), frozenset({"t"})), STRING, F.col("c"))
 
 

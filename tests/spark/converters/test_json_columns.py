@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from penstock.converters.json import JsonConverter
-from penstock.data.schema import STRING_SCHEMA, Field, Schema, SchemaType, struct_schema
+from penstock.kernel.data.schema import STRING_SCHEMA, Field, Schema, SchemaType, struct_schema
 from tests.spark.converters.comparing import collected
 
 _NUMBER = b'{"schema":{"type":"int32","optional":false},"payload":'

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 from penstock.columns.types import arrow_type
 from penstock.converters.json.converter import JsonConverter
-from penstock.data.schema import STRING_SCHEMA, Field, Schema, SchemaType, Struct
+from penstock.kernel.data.schema import STRING_SCHEMA, Field, Schema, SchemaType, Struct
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -12,9 +12,9 @@ import pytest
 from confluent_kafka.schema_registry.json_schema import JSONDeserializer, JSONSerializer
 from pyspark.sql import SparkSession
 
+from penstock.codecs.json_schema.options import ONE_OF
 from penstock.converters.json_schema.converter import JsonSchemaConverter
-from penstock.converters.json_schema.options import ONE_OF
-from penstock.data.schema import (
+from penstock.kernel.data.schema import (
     Field,
     Schema,
     SchemaType,
@@ -25,7 +25,7 @@ from penstock.data.schema import (
     time_schema,
     timestamp_schema,
 )
-from penstock.errors import DataError
+from penstock.kernel.errors import DataError
 from penstock.testing.registry import SchemaRegistry
 from tests.spark.converters.comparing import difference
 from tests.spark.converters.generate import Generator

@@ -12,11 +12,11 @@ from confluent_kafka.schema_registry.protobuf import ProtobufDeserializer, Proto
 from google.protobuf import message_factory
 from pyspark.sql import SparkSession
 
+from penstock.codecs.protobuf.files import ProtoSchema
+from penstock.codecs.protobuf.from_connect import proto_file
+from penstock.codecs.protobuf.options import ProtobufOptions
 from penstock.converters.protobuf.converter import ProtobufConverter
-from penstock.converters.protobuf.files import ProtoSchema
-from penstock.converters.protobuf.from_connect import proto_file
-from penstock.converters.protobuf.options import ProtobufOptions
-from penstock.data.schema import (
+from penstock.kernel.data.schema import (
     Field,
     Schema,
     SchemaType,
@@ -27,7 +27,7 @@ from penstock.data.schema import (
     time_schema,
     timestamp_schema,
 )
-from penstock.errors import DataError
+from penstock.kernel.errors import DataError
 from penstock.testing.registry import SchemaRegistry
 from tests.spark.converters.generate import Generator
 from tests.spark.converters.registry_bench import RegistryBench, context, plain
@@ -127,7 +127,7 @@ def test_what_confluents_serializer_wrote_is_read(
 
     assert read[:3] == [READ_FULL, READ_EMPTY, None]
     assert read[3:5] == [..., ...]
-    assert read[5] == "The bytes are no message of the Protobuf type shop.All"
+    assert read[5] == "The bytes are not a Protobuf message of type shop.All"
     assert read[6] == read[5]
     assert read[7:] == [..., ...]
     assert not converter.layout(b"no magic").regular

@@ -23,7 +23,7 @@ from penstock.converters.numbers import (
 from penstock.converters.raw import ByteArrayConverter
 from penstock.converters.simple_header import SimpleHeaderConverter
 from penstock.converters.text import StringConverter
-from penstock.data.schema import Schema, SchemaType
+from penstock.kernel.data.schema import Schema, SchemaType
 from tests.spark.converters.bridge import JavaConverters, told
 from tests.spark.converters.comparing import (
     collected,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from penstock.jars import classpath
+from penstock.machine.jars import classpath
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -11,8 +11,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from penstock.columns.types import spark_type
-from penstock.data.schema import Field, Schema, SchemaType
-from penstock.java_numbers import to_float32
+from penstock.kernel.data.schema import Field, Schema, SchemaType
+from penstock.kernel.java.numbers import to_float32
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession

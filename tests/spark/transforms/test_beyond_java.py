@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pyspark.sql import functions as F
 
-from penstock.data.schema import Field, Schema, SchemaType, decimal_schema, struct_schema
-from penstock.plan.chain import Chain
+from penstock.kernel.data.schema import Field, Schema, SchemaType, decimal_schema, struct_schema
 from penstock.plugins import Plugins
+from penstock.worker.pipeline.chain import Chain
 from tests.spark.transforms.records import CaseRecord, frame_of, payloads
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ def test_a_mask_that_the_decimal_cant_hold(spark: SparkSession, replacement: str
     schema = struct_schema(Field("d", decimal_schema(2, optional=True)))
     config = {"fields": "d", "replacement": replacement}
     found = Transformed(spark, "MaskField$Value", config, [{"d": 1.5}, {"d": None}], schema)
-    assert found.faults == [f"Replacement {replacement} is no Decimal of scale 2", None]
+    assert found.faults == [f"Replacement {replacement} is not a Decimal of scale 2", None]
 
 
 def test_the_last_of_several_members_with_one_flat_name(spark: SparkSession) -> None:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pyspark.sql import functions as F
 
-from penstock.data.schema import Schema, SchemaType
-from penstock.plan.chain import Chain
-from penstock.plan.topics import output_topics
+from penstock.kernel.data.schema import Schema, SchemaType
 from penstock.plugins import Plugins
 from penstock.transforms.cast_values import cast
+from penstock.worker.pipeline.chain import Chain
+from penstock.worker.pipeline.output_topics import output_topics
 from tests.spark.transforms import test_parity
 from tests.spark.transforms.records import CaseRecord, frame_of
 

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pyspark.sql import functions as F
 
-from penstock.plan.chain import Chain
 from penstock.plugins import Plugins
+from penstock.worker.pipeline.chain import Chain
 from tests.spark.transforms.records import CaseRecord, frame_of, payloads, schema_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from penstock.data.schema import Schema
+    from penstock.kernel.data.schema import Schema
     from tests.spark.transforms.java_side import JavaSide
 
 CASES = Path(__file__).parents[2] / "cases" / "transforms"

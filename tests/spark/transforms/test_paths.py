@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pyspark.sql import functions as F
 
-from penstock.data.schema import Field, Schema, SchemaType, struct_schema, timestamp_schema
-from penstock.plan.chain import Chain
+from penstock.kernel.data.schema import Field, Schema, SchemaType, struct_schema, timestamp_schema
 from penstock.plugins import Plugins
+from penstock.worker.pipeline.chain import Chain
 from tests.spark.transforms.records import CaseRecord, frame_of
 from tests.spark.transforms.test_beyond_java import Transformed
 

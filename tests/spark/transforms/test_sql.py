@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pyspark.sql import functions as F
 
-from penstock.data.schema import (
+from penstock.kernel.data.schema import (
     Field,
     Schema,
     SchemaType,
@@ -18,10 +18,10 @@ from penstock.data.schema import (
     struct_schema,
     timestamp_schema,
 )
-from penstock.errors import ConfigError
-from penstock.plan.chain import Chain
-from penstock.plan.topics import output_topics
+from penstock.kernel.errors import ConfigError
 from penstock.plugins import Plugins
+from penstock.worker.pipeline.chain import Chain
+from penstock.worker.pipeline.output_topics import output_topics
 from tests.spark.transforms.records import CaseRecord, frame_of, payloads
 
 if TYPE_CHECKING:
@@ -323,10 +323,10 @@ def test_without_schema(spark: SparkSession) -> None:
         ("SELECT address.street FROM record", "the query names street; the record has city, since"),
         ("SELECT upper(name, 1) AS x FROM record", "WRONG_NUM_ARGS"),
         ("SELECT no_such(name) AS x FROM record", "no_such"),
-        ("SELECT id FROM record WHERE name", "neither true nor false"),
+        ("SELECT id FROM record WHERE name", "is not a boolean"),
         ("SELECT array(id) + 1 AS x FROM record", "DATATYPE_MISMATCH"),
-        ("SELECT NULL AS x FROM record", "column x of the query is of type void"),
-        ("SELECT parse_json(name) AS x FROM record", "column x of the query is of type variant"),
+        ("SELECT NULL AS x FROM record", "column x of the query has type void"),
+        ("SELECT parse_json(name) AS x FROM record", "column x of the query has type variant"),
         ("SELECT id, name AS _value FROM record", "_value is the whole value"),
         ("SELECT id AS _topic FROM record", "_topic must be a text: CAST(… AS STRING) AS _topic"),
         ("SELECT name AS _partition FROM record", "_partition must be a whole number"),

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from penstock.data.java_text import MILLIS_OF_DAY
-from penstock.data.schema import (
+from penstock.kernel.data.schema import (
     Field,
     Schema,
     SchemaType,
@@ -16,6 +15,7 @@ from penstock.data.schema import (
     struct_schema,
     timestamp_schema,
 )
+from penstock.kernel.java.to_string import MILLIS_OF_DAY
 from tests.spark.transforms.generated.differences import first_difference
 from tests.spark.transforms.generated.sides import our_results
 from tests.spark.transforms.generated.trial import Plugin, Record, Stage, Trial

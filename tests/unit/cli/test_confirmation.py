@@ -14,7 +14,7 @@ import pytest
 import typer
 
 from penstock.cli.confirmation import confirm
-from penstock.errors import ConfigError
+from penstock.kernel.errors import ConfigError
 
 
 @contextmanager

@@ -11,9 +11,9 @@ import pytest
 
 from penstock.cli.context_file import save
 from penstock.cli.target import Contexts, Target
-from penstock.errors import ConfigError
+from penstock.kernel.errors import ConfigError
 from tests.unit.cli.run import penstock
-from tests.unit.client.server import serving
+from tests.unit.tools.client.server import serving
 
 
 @pytest.fixture(autouse=True)
@@ -31,13 +31,13 @@ def ok(*arguments: str) -> str:
 
 
 def test_the_life_of_contexts(file: Path) -> None:
-    assert "There are none" in ok("context", "list")
+    assert "There are no contexts" in ok("context", "list")
     # A cluster that is only named is not yet the one that commands are for.
     told = ok("context", "set", "local", "--connect", "http://l:8083", "-b", "l:9092")
-    assert told == f"context local is in {file}\n"
+    assert told == f"context local is saved in {file}\n"
     assert Contexts.load().current is None
     told = ok("context", "set", "local", "--use")
-    assert told == f"context local is in {file}, and is the current one\n"
+    assert told == f"context local is saved in {file} and is current\n"
     ok(
         *("context", "set", "prod.eu", "--connect", "https://p", "--user", "ops"),
         *("--password", "${env:PW}", "--bootstrap-servers", "k1:9092,k2:9092"),
@@ -72,7 +72,7 @@ def test_settings_are_changed_one_by_one(file: Path) -> None:
 def test_a_password_in_clear_is_remarked_upon_but_not_shown() -> None:
     done = penstock("context", "set", "a", "--user", "x", "--password", "geheim")
     assert done.status == 0
-    assert "The password is there in clear" in done.words
+    assert "The password is stored in clear" in done.words
     assert "geheim" not in done.words
     assert "geheim" not in ok("context", "show", "a")
 
@@ -145,7 +145,7 @@ def test_passwords_stay_with_the_addresses_of_their_context(tmp_path: Path) -> N
 def test_a_file_of_another_form_is_refused(file: Path, text: str) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text)
-    with pytest.raises(ConfigError, match=r"wanted are current = .* and tables"):
+    with pytest.raises(ConfigError, match=r"expected current = .* and tables"):
         Contexts.load()
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from penstock.cli import doctor
 from penstock.cli.doctor import Verdict
-from penstock.errors import SetupError
-from penstock.ports import free_port
+from penstock.kernel.errors import SetupError
+from penstock.machine.free_ports import free_port
 
 STANDALONE = {
     "offset.storage.file.filename": "offsets",
@@ -31,7 +31,7 @@ def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_taken_port_comes_with_advice(taken_port: int) -> None:
-    with pytest.raises(SetupError, match=rf"{taken_port} is taken .*set listeners="):
+    with pytest.raises(SetupError, match=rf"{taken_port} is in use .*set listeners="):
         doctor._port({"listeners": f"http://127.0.0.1:{taken_port}"})
 
 
@@ -68,6 +68,21 @@ def test_settings_that_no_worker_takes_are_wrong() -> None:
     assert "offset.flush.interval.ms" in found["settings"].text
 
 
+@pytest.mark.parametrize("more", [{}, {"offset.flush.interval.ms": "soon"}], ids=["", "wrong"])
+def test_mistyped_settings_are_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], more: dict[str, str]
+) -> None:
+    monkeypatch.setattr(doctor, "_java", lambda: "21")
+    monkeypatch.setattr(doctor, "_jars", lambda: "28")
+    given = {**STANDALONE, "listeners": f"http://127.0.0.1:{free_port()}"} | more
+    status = doctor.examine({**given, "bootstrap.server": "kafka:9092"}, with_spark=False)
+    assert status == len(more)
+    printed = capsys.readouterr().out
+    warning = "bootstrap.server is not a known worker setting and is ignored"
+    assert f"look   settings {warning}; did you mean bootstrap.servers?" in printed
+    assert ("1 to fix." if more else "Nothing to fix, 1 to look at.") in printed
+
+
 def test_a_dead_master_is_named_at_once() -> None:
     master = f"spark://127.0.0.1:{free_port()}"
     with pytest.raises(SetupError, match=f"no Spark master answers for spark.master={master}"):
@@ -93,7 +108,7 @@ def test_the_exit_status_counts_what_is_wrong(
     ("properties", "told"),
     [
         ({}, "are hidden in all answers (penstock.secrets.shown=never)"),
-        ({"penstock.secrets.shown": "always"}, "are shown in clear to everybody who asks"),
+        ({"penstock.secrets.shown": "always"}, "are shown in clear in all answers"),
         (
             {"penstock.secrets.shown": "with-token", "penstock.secrets.token": "x" * 16},
             "with the token in the header Penstock-Secrets-Token",

@@ -5,11 +5,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from penstock.broker.broker import client_properties
 from penstock.cli.main import app
 from penstock.cli.pairs import pairs
 from penstock.cli.target import Target
-from penstock.errors import ConfigError, SetupError
+from penstock.kernel.errors import ConfigError, SetupError
+from penstock.tools.broker.broker import client_properties
+from tests.unit.cli.run import penstock
 
 CONTEXT = '[contexts.here]\nbootstrap-servers = "of-context:1"\n'
 
@@ -70,8 +71,21 @@ def test_wrong_arguments_are_told_before_anybody_is_asked(arguments: tuple[str, 
     assert "Usage:" in done.output
 
 
+@pytest.mark.parametrize(
+    ("topics", "told"),
+    [
+        ((), "give --topic, or --all-topics for all that the group has committed"),
+        (("--all-topics", "--topic", "q"), "--topic and --all-topics can't both be given"),
+    ],
+)
+def test_a_reset_needs_one_choice_of_topics(topics: tuple[str, ...], told: str) -> None:
+    done = penstock("groups", "reset", "g", "--to-earliest", *topics)
+    assert done.status == 2
+    assert told in done.words
+
+
 def test_one_port_is_not_enough_for_both(tmp_path: Path) -> None:
     arguments = ["up", "--data-dir", str(tmp_path), "--port", "35884", "--kafka-port", "35884"]
     result = CliRunner().invoke(app, arguments)
     assert isinstance(result.exception, SetupError)
-    assert "can't be that of the REST API and of Kafka" in str(result.exception)
+    assert "can't be used for both the REST API and Kafka" in str(result.exception)

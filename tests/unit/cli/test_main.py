@@ -9,9 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 import penstock
+from penstock.cli.command_table import SECTIONS, Entry
 from penstock.cli.main import app
 from penstock.cli.output import complain
-from penstock.cli.registry import SECTIONS, Entry
 from penstock.testing.waiting import patient
 
 
@@ -73,7 +73,7 @@ def test_a_command_that_is_spelt_wrongly_is_guessed() -> None:
 def test_commands_load_what_is_heavy_only_when_they_run() -> None:
     code = (
         "import sys, penstock.cli.main\n"
-        "import penstock.cli.registry as registry\n"
+        "import penstock.cli.command_table as registry\n"
         "for section in registry.SECTIONS.values():\n"
         "    for entry in section: entry.load()\n"
         "heavy = {'pyspark', 'starlette', 'kafka', 'pyarrow', 'httpx', 'yaml'} & {*sys.modules}\n"

@@ -11,8 +11,9 @@ import yaml
 from typer.testing import CliRunner, Result
 
 from penstock.cli.main import app
-from penstock.ports import free_port
-from tests.unit.manager.served import VAULT_CLASS, Served, served
+from penstock.machine.free_ports import free_port
+from tests.unit.cli.run import penstock
+from tests.unit.tools.manager.served import VAULT_CLASS, Served, served
 
 Run = Callable[..., Result]
 
@@ -131,8 +132,10 @@ def test_applying(run: Run, file: Path, worker: Served) -> None:
     assert "deleted lines" in run("apply", file, "--prune", "--yes").stdout
 
 
-def test_a_time_to_wait_needs_a_wait(run: Run, file: Path, worker: Served) -> None:
-    assert "it needs --wait" in run("apply", file, "--timeout", "10", status=1).stderr
+def test_a_time_to_wait_needs_a_wait(file: Path, worker: Served) -> None:
+    done = penstock("apply", str(file), "--timeout", "10", "--connect", worker.url)
+    assert done.status == 2
+    assert "--timeout is the time to wait; it needs --wait" in done.words
     assert worker.client.connectors() == []
 
 
@@ -141,12 +144,12 @@ def test_names_that_mean_nothing_end_with_1(
     run: Run, file: Path, worker: Served, command: str
 ) -> None:
     found = run(command, file, "--only", "lines", "--only", "jdbc_*", "--only", "x", status=1)
-    told = "--only jdbc_* or x: no connector of the files is so named"
+    told = "--only jdbc_* or x: no connector of the files has this name"
     assert found.stderr == f"penstock: {told}\n"
     assert worker.client.connectors() == []
     file.write_text("connectors: []")
     found = run(command, file, "--only", "x", "--prune", status=1)
-    assert "no connector of the files, or of the project default, is so named" in found.stderr
+    assert "no connector of the files, or of the project default, has this name" in found.stderr
 
 
 def test_a_change_that_fails_ends_with_1(run: Run, file: Path, worker: Served) -> None:
@@ -203,6 +206,19 @@ def test_secrets_appear_nowhere(run: Run, worker: Served, tmp_path: Path) -> Non
     assert "hunter" not in shown + exported.output
 
 
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--file", "x", "--output-dir", "y"], "give --output-dir or --file, not both"),
+        (["--force"], "--force replaces files: give --output-dir or --file"),
+    ],
+)
+def test_options_that_an_export_can_not_have_end_with_2(options: list[str], told: str) -> None:
+    done = penstock("export", *options)
+    assert done.status == 2
+    assert told in done.words
+
+
 def test_exporting(run: Run, file: Path, tmp_path: Path) -> None:
     run("apply", file)
     target = tmp_path / "out" / "all.yaml"
@@ -210,14 +226,12 @@ def test_exporting(run: Run, file: Path, tmp_path: Path) -> None:
     assert f"2 connectors are in {target}." in run("export", "--file", target).stdout
     assert "2 connectors are as wanted" in run("plan", target).stdout
     assert "exists already" in run("export", "--file", target, status=1).stderr
-    run("export", "lin*", "--file", target, "--force")
+    assert (
+        f"1 connector is in {target}." in run("export", "lin*", "--file", target, "--force").stdout
+    )
     assert list(yaml.safe_load(target.read_text())["connectors"][0]) == ["name", "config"]
-    found = run("export", "--file", target, "--output-dir", tmp_path, status=1)
-    assert "give --output-dir or --file, not both" in found.stderr
     found = run("export", "lines", "none", "x*", status=1)
     assert "no connector is named none or x*; nothing was written" in found.stderr
     assert "--output-dir names the directory" in found.stderr
     assert found.stdout == ""
-    found = run("export", "--force", status=1)
-    assert "--force replaces files: give --output-dir or --file" in found.stderr
     assert "can't be written" in run("export", "--file", tmp_path / "no" / "x", status=1).stderr

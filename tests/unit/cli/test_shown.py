@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
+from penstock.cli.formats import Output, show, show_document, table_of
 from penstock.cli.output import say
-from penstock.cli.shown import Output, show, show_document, table_of
 
 ROWS: list[dict[str, Any]] = [
     {"name": "a", "some_count": 12, "ok": True, "more": {"x": [1]}},

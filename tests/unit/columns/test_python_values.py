@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from penstock.columns.python_values import python_type, reader, writer
-from penstock.data.schema import (
+from penstock.kernel.data.schema import (
     Field,
     Schema,
     SchemaType,
@@ -21,7 +21,7 @@ from penstock.data.schema import (
     time_schema,
     timestamp_schema,
 )
-from penstock.errors import DataError
+from penstock.kernel.errors import DataError
 
 INT = Schema(SchemaType.INT32)
 TEXT = Schema(SchemaType.STRING, optional=True)
@@ -95,14 +95,14 @@ def test_what_fits_too(schema: Schema, value: Any, in_flight: Any) -> None:
         (
             decimal_schema(1),
             Decimal("1.25"),
-            "value: 1.25 is no Decimal of scale 1 and at most 38 digits",
+            "value: 1.25 is not a Decimal of scale 1 and at most 38 digits",
         ),
         (decimal_schema(1), 1.5, "value: a float does not fit Decimal"),
         (date_schema(), datetime(2024, 1, 1, tzinfo=UTC), "value: a datetime does not fit int32"),
         (timestamp_schema(), datetime(2024, 1, 1), "value: a datetime without a time zone"),  # noqa: DTZ001
-        (INNER, {"t": "x"}, "value.n: null, and it is not optional"),
+        (INNER, {"t": "x"}, "value.n: null, but it is not optional"),
         (INNER, {"n": 1, "more": 2},
-            "value: its schema has no field more; schemas() must give one that has"),
+            "value: its schema has no field more; schemas() must return one that has"),
         (INNER, [1], "value: a list does not fit struct"),
         (ARRAY, "abc", "value: a str does not fit array"),
         (MAP, {1: {"n": "x"}}, "value{}.n: a str does not fit int32"),

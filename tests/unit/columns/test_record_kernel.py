@@ -17,11 +17,11 @@ from penstock.api import (
 )
 from penstock.columns.python_values import python_type, writer
 from penstock.columns.record_kernel import HOLDS, Made, PredicateKernel, RecordKernel
-from penstock.config import Config, Type, key
 from penstock.converters.simple_header import SimpleHeaderConverter, SimpleHeaderConverterConfig
-from penstock.data.schema import Field, Schema, SchemaType, struct_schema
-from penstock.errors import DataError
-from penstock.settings.retries import Retries
+from penstock.kernel.config import Config, Type, key
+from penstock.kernel.data.schema import Field, Schema, SchemaType, struct_schema
+from penstock.kernel.errors import DataError
+from penstock.kernel.retries import Retries
 
 INT = Schema(SchemaType.INT32)
 ROW = struct_schema(Field("a", INT))
@@ -202,10 +202,10 @@ def test_what_apply_raises_is_a_fault_of_the_record_alone() -> None:
     ("do", "message"),
     [
         ("text", "DataError: value.a: a str does not fit int32"),
-        ("topic", "PluginError: it changed the topic; for that its class must say routes = True"),
-        ("schema", "PluginError: value: the schema of the result is not what schemas() gave"),
-        ("nonsense", "PluginError: apply() gave a Struct, not a Record or None"),
-        ("wrong header", "DataError: headers: a str is no Header"),
+        ("topic", "PluginError: it changed the topic; its class must set routes = True for that"),
+        ("schema", "PluginError: value: the schema of the result is not the one of schemas()"),
+        ("nonsense", "PluginError: apply() returned a Struct, not a Record or None"),
+        ("wrong header", "DataError: headers: a str is not a Header"),
     ],
 )
 def test_results_that_do_not_fit(do: str, message: str) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pyspark.sql.types import VariantVal
 
 from penstock.columns.variant_values import read_variant, write_variant
-from penstock.errors import DataError
+from penstock.kernel.errors import DataError
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=80)
 JSON = st.recursive(
@@ -77,7 +77,7 @@ def test_numbers_with_a_fraction_are_floats() -> None:
         (datetime(2024, 1, 1), "value: a datetime without a time zone"),  # noqa: DTZ001
         ("\ud800", "value: a text with half a character (a lone surrogate)"),
         (10**38, "value: a number of more than 38 digits"),
-        (Decimal("NaN"), "value: NaN is no number"),
+        (Decimal("NaN"), "value: NaN is not a number"),
         ("x" * (1 << 24), "value: more than 16 MiB of data without a schema"),
     ],
 )

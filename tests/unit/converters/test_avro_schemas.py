@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from penstock.converters.avro.from_connect import avro_text
-from penstock.converters.avro.model import AvroType, Kind, parse
-from penstock.converters.avro.names import scrubbed
-from penstock.converters.avro.options import AvroOptions
-from penstock.converters.avro.to_connect import ToConnect
-from penstock.data.schema import (
+from penstock.codecs.avro.from_connect import avro_text
+from penstock.codecs.avro.model import AvroType, Kind, parse
+from penstock.codecs.avro.names import scrubbed
+from penstock.codecs.avro.options import AvroOptions
+from penstock.codecs.avro.to_connect import ToConnect
+from penstock.kernel.data.schema import (
     DATE,
     DECIMAL,
     Field,
@@ -25,7 +25,7 @@ from penstock.data.schema import (
     struct_schema,
     timestamp_schema,
 )
-from penstock.errors import DataError
+from penstock.kernel.errors import DataError
 
 STRING = Schema(SchemaType.STRING)
 INT = Schema(SchemaType.INT32)

@@ -10,11 +10,11 @@ from typing import Any
 import fastavro
 import pytest
 
+from penstock.codecs.avro.options import AvroOptions
+from penstock.codecs.registry.client import RegistrySchema
 from penstock.converters.avro.format import AvroFormat
-from penstock.converters.avro.options import AvroOptions
-from penstock.converters.registry.client import RegistrySchema
-from penstock.data.schema import Schema, SchemaType, Struct
-from penstock.errors import DataError
+from penstock.kernel.data.schema import Schema, SchemaType, Struct
+from penstock.kernel.errors import DataError
 
 AVRO = AvroFormat(AvroOptions(), 10)
 POINT = {"type": "record", "name": "P", "fields": [{"name": "x", "type": ["int", "null"]}]}
@@ -125,7 +125,7 @@ def test_structs_unions_and_maps_of_entries() -> None:
 )
 def test_bytes_that_are_none_are_refused(schema: Any, raw: bytes) -> None:
     known = written(schema)
-    with pytest.raises(DataError, match="no Avro data"):
+    with pytest.raises(DataError, match="not Avro data"):
         AVRO.decode_one(AVRO.connect_schema(known), known, raw)
 
 
@@ -133,7 +133,7 @@ def test_bytes_that_are_none_are_refused(schema: Any, raw: bytes) -> None:
     ("schema", "value", "words"),
     [
         ("int", None, "null value for non-optional"),
-        ("string", 5, "is no string"),
+        ("string", 5, "is not a valid string"),
         (FIXED, b"abc", "2 bytes"),
         (PACKED, Decimal(10**12), "5 bytes"),
         (ENUM, "C", "symbol of enum E"),
@@ -166,6 +166,6 @@ def test_data_is_written_with_the_schema_of_the_registry() -> None:
 
 
 def _struct_fields() -> Any:
-    from penstock.data.schema import Field
+    from penstock.kernel.data.schema import Field
 
     return (Field("gone", Schema(SchemaType.STRING)), Field("id", Schema(SchemaType.INT32)))

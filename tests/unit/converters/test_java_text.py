@@ -6,8 +6,8 @@ from decimal import Decimal
 
 import pytest
 
-from penstock.data.java_text import civil_date, date_text, decimal_text, epoch_day
-from penstock.java_numbers import double_text, float_text, to_float32
+from penstock.kernel.java.numbers import double_text, float_text, to_float32
+from penstock.kernel.java.to_string import civil_date, date_text, decimal_text, epoch_day
 
 
 @pytest.mark.parametrize(

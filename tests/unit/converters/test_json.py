@@ -8,9 +8,16 @@ import sys
 import pytest
 
 from penstock.converters.json import JsonConverter
-from penstock.data.record import SchemaAndValue
-from penstock.data.schema import STRING_SCHEMA, Field, Schema, SchemaType, Struct, struct_schema
-from penstock.errors import ConfigError, DataError
+from penstock.kernel.data.record import SchemaAndValue
+from penstock.kernel.data.schema import (
+    STRING_SCHEMA,
+    Field,
+    Schema,
+    SchemaType,
+    Struct,
+    struct_schema,
+)
+from penstock.kernel.errors import ConfigError, DataError
 from penstock.testing.waiting import patient
 
 _TAG = b'{"schema":{"type":"string","optional":false},"payload":'

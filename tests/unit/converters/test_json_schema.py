@@ -10,21 +10,21 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from penstock.converters.json import document
-from penstock.converters.json.decode import PayloadKernel
-from penstock.converters.json.read import JsonReader
-from penstock.converters.json_schema.data import JsonSchemaReader, JsonSchemaWriter
-from penstock.converters.json_schema.documents import Documents
-from penstock.converters.json_schema.from_connect import json_schema_text
-from penstock.converters.json_schema.options import (
+from penstock.codecs.json import document
+from penstock.codecs.json.read import JsonReader
+from penstock.codecs.json_schema.data import JsonSchemaReader, JsonSchemaWriter
+from penstock.codecs.json_schema.documents import Documents
+from penstock.codecs.json_schema.from_connect import json_schema_text
+from penstock.codecs.json_schema.options import (
     ENUM,
     GENERAL_ENUM,
     GENERAL_UNION,
     ONE_OF,
     JsonSchemaOptions,
 )
-from penstock.converters.json_schema.to_connect import connect_schema
-from penstock.data.schema import (
+from penstock.codecs.json_schema.to_connect import connect_schema
+from penstock.converters.json.decode import PayloadKernel
+from penstock.kernel.data.schema import (
     Field,
     Schema,
     SchemaType,
@@ -35,7 +35,7 @@ from penstock.data.schema import (
     time_schema,
     timestamp_schema,
 )
-from penstock.errors import DataError
+from penstock.kernel.errors import DataError
 
 STRING = Schema(SchemaType.STRING)
 TEXT = Schema(SchemaType.STRING, optional=True)
@@ -263,17 +263,17 @@ def test_general_enums_and_unions() -> None:
 @pytest.mark.parametrize(
     ("node", "words"),
     [
-        ({}, "names no type"),
-        (True, "is no object"),
-        ([], "is no object"),
-        ({"type": "null"}, "is of type null"),
-        ({"type": "date"}, "is of type date, which Connect has not"),
+        ({}, "has no type"),
+        (True, "is not an object"),
+        ([], "is not an object"),
+        ({"type": "null"}, "has type null"),
+        ({"type": "date"}, "has type date, which Connect lacks"),
         ({"type": "array"}, "did not specify the items type"),
         ({"type": "integer", "connect.type": "int9"}, "Unsupported connect.type int9"),
         ({"$ref": "#/definitions/Gone"}, "which it does not contain"),
         ({"$ref": "#gone"}, "which it does not contain"),
-        ({"$ref": "gone.json"}, "none of its references"),
-        ({"$ref": 5}, "is no text"),
+        ({"$ref": "gone.json"}, "not among its references"),
+        ({"$ref": 5}, "is not a text"),
         ({"title": "T", "properties": {"n": {"$ref": "#"}}}, "JSON Schema T contains itself"),
         ({"properties": {"n": {"items": {"$ref": "#/properties/n"}}}}, "contains itself"),
         ({"type": "string", "default": 5, "connect.type": "bytes", "title": None}, None),

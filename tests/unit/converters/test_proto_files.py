@@ -13,11 +13,11 @@ from google.protobuf import descriptor_pool
 from google.protobuf.descriptor import FileDescriptor
 from google.protobuf.descriptor_pb2 import DescriptorProto, FileDescriptorProto
 
-from penstock.converters.protobuf.files import ProtoSchema
-from penstock.converters.protobuf.indexes import indexes_bytes, read_indexes
-from penstock.converters.protobuf.meta import meta_of
-from penstock.converters.protobuf.parser import parse_proto
-from penstock.errors import DataError
+from penstock.codecs.protobuf.files import ProtoSchema
+from penstock.codecs.protobuf.indexes import indexes_bytes, read_indexes
+from penstock.codecs.protobuf.meta import meta_of
+from penstock.codecs.protobuf.parser import parse_proto
+from penstock.kernel.errors import DataError
 
 PACKAGES = Path(google.type.date_pb2.__file__).parents[2]
 #: Google's files in all their variety, which protoc has compiled.
@@ -157,7 +157,7 @@ def test_a_descriptor_in_base64_is_a_schema_too() -> None:
         ('edition = "2023";', "editions can't be read"),
         ("message M { Missing m = 1; }", "couldn't resolve name 'Missing'"),
         ("message M { optional int32 a = 1; optional int32 a = 2; }", "duplicate field name"),
-        ('import "gone.proto"; message M { }', "imports gone.proto, which is none"),
+        ('import "gone.proto"; message M { }', "imports gone.proto, which is not"),
         ('import "a.proto"; message M { }', "imports itself"),
         ("message M { § }", "has no meaning"),
     ],

@@ -9,15 +9,15 @@ import pyarrow as pa
 import pytest
 from google.protobuf import message_factory
 
+from penstock.codecs.protobuf.files import MessageType, ProtoSchema
+from penstock.codecs.protobuf.from_connect import proto_file
+from penstock.codecs.protobuf.options import UNION, ProtobufOptions
+from penstock.codecs.protobuf.print_file import proto_text
+from penstock.codecs.protobuf.to_connect import connect_schema
 from penstock.columns.single import array_of, value_of
 from penstock.converters.protobuf.decode import DecodeKernel
 from penstock.converters.protobuf.encode import EncodeKernel
-from penstock.converters.protobuf.files import MessageType, ProtoSchema
-from penstock.converters.protobuf.from_connect import proto_file
-from penstock.converters.protobuf.options import UNION, ProtobufOptions
-from penstock.converters.protobuf.print_file import proto_text
-from penstock.converters.protobuf.to_connect import connect_schema
-from penstock.data.schema import (
+from penstock.kernel.data.schema import (
     Field,
     Schema,
     SchemaType,
@@ -28,7 +28,7 @@ from penstock.data.schema import (
     time_schema,
     timestamp_schema,
 )
-from penstock.errors import DataError
+from penstock.kernel.errors import DataError
 
 STRING = Schema(SchemaType.STRING)
 TEXT = Schema(SchemaType.STRING, optional=True)
@@ -222,7 +222,7 @@ def test_bytes_that_are_no_message() -> None:
     message = _proto('syntax = "proto3"; message M { string s = 1; }')
     good = _bytes(message, s="x")
     rows = _read(message, good, b"\xff", None, b"\x0a\x01\xff", b"", good)
-    problem = "The bytes are no message of the Protobuf type M"
+    problem = "The bytes are not a Protobuf message of type M"
     assert rows == [{"s": "x"}, problem, None, problem, {"s": ""}, {"s": "x"}]
 
 
@@ -231,7 +231,7 @@ def test_a_required_field_of_proto2_must_be_there() -> None:
     good, bad = _bytes(message, p={"a": 0}), b"\x0a\x00"
     assert _read(message, good, bad) == [
         {"p": {"a": 0}},
-        "The bytes are no message of the Protobuf type M",
+        "The bytes are not a Protobuf message of type M",
     ]
 
 

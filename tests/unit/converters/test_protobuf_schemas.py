@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from penstock.converters.protobuf.files import ProtoSchema
-from penstock.converters.protobuf.from_connect import proto_file
-from penstock.converters.protobuf.options import (
+from penstock.codecs.protobuf.files import ProtoSchema
+from penstock.codecs.protobuf.from_connect import proto_file
+from penstock.codecs.protobuf.options import (
     ENUM,
     GENERAL_ENUM,
     GENERAL_UNION,
@@ -18,9 +18,9 @@ from penstock.converters.protobuf.options import (
     UNION,
     ProtobufOptions,
 )
-from penstock.converters.protobuf.print_file import proto_text
-from penstock.converters.protobuf.to_connect import connect_schema
-from penstock.data.schema import (
+from penstock.codecs.protobuf.print_file import proto_text
+from penstock.codecs.protobuf.to_connect import connect_schema
+from penstock.kernel.data.schema import (
     PRECISION,
     Field,
     Schema,
@@ -31,7 +31,7 @@ from penstock.data.schema import (
     time_schema,
     timestamp_schema,
 )
-from penstock.errors import DataError
+from penstock.kernel.errors import DataError
 
 STRING = Schema(SchemaType.STRING)
 INT32 = Schema(SchemaType.INT32)

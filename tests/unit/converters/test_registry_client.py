@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
+from penstock.codecs.registry.client import RegistryClient, RegistrySchema
 from penstock.converters.avro.converter import AvroConverter, AvroConverterConfig
-from penstock.converters.registry.client import RegistryClient, RegistrySchema
-from penstock.errors import ConfigError, DataError, PluginError, ServiceAwayError
-from penstock.ports import free_port
+from penstock.kernel.errors import ConfigError, DataError, PluginError, ServiceAwayError
+from penstock.machine.free_ports import free_port
 
 Answer = tuple[int, Any]
 
@@ -158,7 +158,7 @@ def test_the_next_address_is_asked_when_one_is_away_or_in_trouble() -> None:
         assert asked.by_id(7).text == '"string"'
         assert asked.by_id(7).text == '"string"'
         assert len(ill.seen) == 1, "the one that answered is asked first"
-        with pytest.raises(ServiceAwayError, match=r"away.*id 7.*refused.*HTTP 503"):
+        with pytest.raises(ServiceAwayError, match=r"does not answer.*id 7.*refused.*HTTP 503"):
             client(dead, ill.url).by_id(7)
 
 
@@ -177,7 +177,7 @@ def test_refusals_have_the_words_of_the_registry() -> None:
             asked.lookup("s", schema)
         with pytest.raises(DataError, match=r"id 2: no \(error code 40401\)"):
             asked.by_id(2)
-        with pytest.raises(ConfigError, match=r"is schema\.registry\.url right\?"):
+        with pytest.raises(ConfigError, match=r"check schema\.registry\.url"):
             asked.by_id(1)
         assert found.seen[0][3] == {"schema": '"int"'}
 

@@ -9,7 +9,7 @@ import pytest
 
 from penstock.converters.json_schema.converter import JsonSchemaConverter
 from penstock.converters.protobuf.converter import ProtobufConverter
-from penstock.errors import ConfigError
+from penstock.kernel.errors import ConfigError
 from penstock.testing.waiting import patient
 
 PROPS = {"converter.type": "value", "schema.registry.url": "http://localhost:1"}

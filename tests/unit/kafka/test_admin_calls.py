@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from typing import Any
 
 import pytest
 
-from penstock.errors import SetupError
-from penstock.kafka.clients import admin_calls
+from penstock.kafka.clients import Admin, admin_calls
 from penstock.kafka.clients.admin_calls import AdminCalls
+from penstock.kernel.clock import Deadline
+from penstock.kernel.errors import DeadlineExceededError, RetriableError, SetupError
 from penstock.testing.waiting import patient, soon
 
 
@@ -35,7 +37,7 @@ def test_closing_does_not_wait_for_a_broker_that_is_away(monkeypatch: pytest.Mon
     told: list[BaseException] = []
 
     def ask() -> None:
-        with pytest.raises(SetupError, match="closed while it was made") as error:
+        with pytest.raises(SetupError, match="closed while it connected") as error:
             calls.do(soon(), "asking", lambda client: client)
         told.append(error.value)
 
@@ -51,3 +53,14 @@ def test_closing_does_not_wait_for_a_broker_that_is_away(monkeypatch: pytest.Mon
     assert told
     assert broker.closed.is_set(), "a connection that comes too late is not kept"
     assert calls.do(soon(), "asking", lambda client: client) is broker
+
+
+def test_a_broker_that_takes_connections_and_hangs_is_named() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as hanging:
+        where = f"127.0.0.1:{hanging.getsockname()[1]}"
+        admin = Admin({"bootstrap.servers": where})
+        with pytest.raises(
+            (DeadlineExceededError, RetriableError), match=f"^the broker at {where} does not answer"
+        ):
+            admin.cluster_id(Deadline.after(0.5))
+        admin.close()

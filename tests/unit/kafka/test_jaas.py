@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.errors import ConfigError
 from penstock.kafka.jaas import parse_jaas
+from penstock.kernel.errors import ConfigError
 
 
 @pytest.mark.parametrize(

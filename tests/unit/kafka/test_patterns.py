@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.errors import ConfigError
-from penstock.kafka.patterns import java_pattern
+from penstock.kafka.topic_patterns import java_pattern
+from penstock.kernel.errors import ConfigError
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.errors import ConfigError
 from penstock.kafka.clients import TopicSpec
 from penstock.kafka.topics import CONFIGS, OFFSETS, STATUSES, internal_topic, topic_rules
+from penstock.kernel.errors import ConfigError
 
 DEFAULT = {
     "topic.creation.default.partitions": "2",

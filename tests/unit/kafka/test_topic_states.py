@@ -8,9 +8,9 @@ import kafka.errors
 import pytest
 from kafka.admin import KafkaAdminClient
 
-from penstock.clock import Deadline
-from penstock.errors import BadRequestError, RetriableError, StorageError
 from penstock.kafka.clients import Admin
+from penstock.kernel.clock import Deadline
+from penstock.kernel.errors import BadRequestError, RetriableError, StorageError
 from penstock.testing.waiting import soon
 
 

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from penstock.errors import NotFoundError, PluginError
-from penstock.herder.secrets import Secrets
+from penstock.kernel.errors import NotFoundError, PluginError
 from penstock.plugins import Plugins, importing, outside
 from penstock.testing.waiting import patient
+from penstock.worker.herder.secrets import Secrets
 
 PLUGIN = """
 from penstock.api import ColumnPredicate
@@ -111,7 +111,7 @@ def test_entries_with_nothing_in_them(tmp_path: Path, caplog: pytest.LogCaptureF
     write(tmp_path / "empty" / "notes.txt", "")
     with caplog.at_level(logging.WARNING):
         Plugins.discover([str(tmp_path / name) for name in ("java", "empty", "none")])
-    assert "java has Java plugins only" in caplog.text
+    assert "java has only Java plugins" in caplog.text
     assert "empty, which has no Python module, package or wheel" in caplog.text
     assert "none, which does not exist" in caplog.text
 
@@ -183,7 +183,7 @@ def test_passwords_of_a_plugin_that_came_later_are_hidden(tmp_path: Path) -> Non
     config = {"transforms.x.type": "com.example.Safe", "transforms.x.pin": "1234"}
     assert secrets.masked(config) == config
     text = source("Safe").replace("ColumnPredicate", "ColumnTransformation")
-    text = "from penstock.config import Config, Type, key\n" + text.replace("column(", "columns(")
+    text = "from penstock.api import Config, Type, key\n" + text.replace("column(", "columns(")
     text += "    class Config(Config):\n        pin: str = key(Type.PASSWORD, doc='Secret.')\n"
     write(tmp_path / "demo_safe.py", text)
     found.look_again()
@@ -198,6 +198,8 @@ def test_passwords_of_a_plugin_that_came_later_are_hidden(tmp_path: Path) -> Non
     [
         ("x = 1\n1 / 0", "ZeroDivisionError: division by zero (<file>, line 2)"),
         ("import demo_x", "ModuleNotFoundError: No module named 'demo_x' (<file>, line 1)"),
+        ("import penstock.config", "ModuleNotFoundError: No module named 'penstock.config';"
+         " plugins import from penstock.api (<file>, line 1)"),
         ("import sys\nsys.exit(3)", "SystemExit: 3 (<file>, line 2)"),
         ("raise KeyboardInterrupt", "KeyboardInterrupt:  (<file>, line 1)"),
         ("def f(:\n", "SyntaxError: invalid syntax (<file>, line 1)"),
@@ -270,21 +272,21 @@ def test_names_that_are_taken(tmp_path: Path) -> None:
     assert names(found) == ["com.example.First"]
     twin, standard = sorted(found.broken, key=lambda each: each.name)
     assert standard.name == "json"
-    assert standard.error.startswith("there is another module json (")
+    assert standard.error.startswith("another module has the name json (")
     assert twin.path == str(tmp_path / "b" / "demo_twin.py")
-    assert twin.error.startswith("there is another module demo_twin (")
+    assert twin.error.startswith("another module has the name demo_twin (")
 
 
 @pytest.mark.parametrize(
     ("attribute", "error"),
     [
-        ("kind = 'transform'", "Odd: its kind can't be 'transform'"),
-        ("version = 2", "Odd: its version can't be 2"),
-        ("Config = dict", "Odd: its Config can't be <class 'dict'>"),
-        ("java_name = 7", "Odd: its java_name can't be 7"),
+        ("kind = 'transform'", "Odd: its kind must not be 'transform'"),
+        ("version = 2", "Odd: its version must not be 2"),
+        ("Config = dict", "Odd: its Config must not be <class 'dict'>"),
+        ("java_name = 7", "Odd: its java_name must not be 7"),
         (
             "java_name = 'org.apache.kafka.connect.transforms.Filter'",
-            "Penstock has a plugin org.apache.kafka.connect.transforms.Filter already",
+            "Penstock already has a plugin org.apache.kafka.connect.transforms.Filter",
         ),
     ],
 )
@@ -301,7 +303,7 @@ def test_two_plugins_of_one_name(tmp_path: Path) -> None:
     write(tmp_path / "demo_two.py", source("Same"))
     found = Plugins.discover([str(tmp_path)])
     assert [(each.name, each.error) for each in found.broken] == [
-        ("demo_two", f"{first} has a plugin com.example.Same already")
+        ("demo_two", f"{first} already has a plugin com.example.Same")
     ]
     first.unlink()
     assert found.load_named("Same").__module__ == "demo_two"
@@ -312,7 +314,7 @@ def test_wheels_that_cant_be_used(tmp_path: Path) -> None:
     write(tmp_path / "demo_torn.whl", "this is no archive")
     wheel(tmp_path / "demo_div.whl", {"demo_div.py": "1 / 0"})
     found = {each.name: each.error for each in Plugins.discover([str(tmp_path)]).broken}
-    assert found["demo_binary.whl"].startswith("the wheel has compiled code: install it")
+    assert found["demo_binary.whl"].startswith("the wheel has compiled code; install it")
     assert found["demo_torn.whl"].startswith("the wheel can't be read: ")
     assert found["demo_div.whl"].startswith("ZeroDivisionError: division by zero (")
 
@@ -352,6 +354,6 @@ def test_a_class_that_lacks_a_method_is_told(tmp_path: Path) -> None:
     write(tmp_path / "demo_typo.py", f"{text}    def aply(self, record):\n        return record\n")
     plugins = Plugins.discover([str(tmp_path)])
     with pytest.raises(
-        NotFoundError, match=r"demo_typo\.Typo has no apply\(\), so it is no plugin"
+        NotFoundError, match=r"demo_typo\.Typo has no apply\(\), so it is not a plugin"
     ):
         plugins.find("demo_typo.Typo")

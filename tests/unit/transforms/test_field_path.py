@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.errors import ConfigError
+from penstock.kernel.errors import ConfigError
 from penstock.transforms.field_path import Steps, Tree, field_steps, tree_of
 
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from penstock.api import ColumnTransformation
-from penstock.errors import ConfigError
+from penstock.kernel.errors import ConfigError
 from penstock.plugins import BUILT_IN
 from penstock.transforms.cast import CastKey, CastValue
 from penstock.transforms.drop_headers import DropHeaders

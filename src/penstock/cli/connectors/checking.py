@@ -1,4 +1,4 @@
-"""`penstock validate`: what a worker finds wrong with connector files."""
+"""`penstock validate`: lets a worker check connector files."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from penstock.cli.connectors.given import Given, Strict, given_connectors
+from penstock.cli.formats import Output, OutputOption, show
+from penstock.cli.options import grouped
 from penstock.cli.output import complain, say, warn
-from penstock.cli.shown import Output, OutputOption, show
-from penstock.cli.target import Connect, ContextName, Target
-from penstock.errors import PenstockError, SetupError
+from penstock.cli.target import ConnectCluster
+from penstock.kernel.errors import PenstockError, SetupError
 
 if TYPE_CHECKING:
-    from penstock.client import Client
+    from penstock.tools.client import Client
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -23,6 +24,7 @@ _COLUMNS: Final = ("connector", "key", "value", "default", "type", "importance",
 
 
 @app.command()
+@grouped
 def validate(
     given: Annotated[
         list[str],
@@ -36,13 +38,13 @@ def validate(
         bool, typer.Option("--all", help="All keys, with their values and defaults.")
     ] = False,
     strict: Strict = False,
-    connect: Connect = None,
-    context: ContextName = None,
+    *,
+    cluster: ConnectCluster,
     output: OutputOption = Output.TABLE,
 ) -> None:
-    """Let a worker check connector files; nothing is created. The status is 1 if one is wrong.
+    """Let a worker check connector files; nothing is created. The status is 1 if one has errors.
 
-    Keys that no plugin declares are told; with --strict they are errors.
+    Keys that no plugin declares are warnings; with --strict they are errors.
 
     \b
     penstock validate orders-sink.json
@@ -50,21 +52,21 @@ def validate(
     penstock validate orders-sink.json --all
     """
     connectors = given_connectors(given)
-    with Target.of(connect, context).client() as client:
+    with cluster.client() as client:
         found = [row for each in connectors for row in _checked(client, each, strict=strict)]
     wrong = [row for row in found if row["errors"]]
-    told = [row for row in found if row["errors"] or row["note"]]
+    reported = [row for row in found if row["errors"] or row["note"]]
     if output is not Output.TABLE:
-        show(found if every else told, output)
+        show(found if every else reported, output)
     else:
         if every:
             show([_for_people(row) for row in found], output, _COLUMNS)
-        _tell(connectors, told)
+        _report(connectors, reported)
     raise typer.Exit(1 if wrong else 0)
 
 
 def _checked(client: Client, given: Given, *, strict: bool) -> Iterator[dict[str, Any]]:
-    from penstock.manager.secrets import SecretKeys
+    from penstock.tools.manager.secrets import SecretKeys
 
     try:
         checked = client.validate(given.plugin, given.config)
@@ -86,21 +88,21 @@ def _checked(client: Client, given: Given, *, strict: bool) -> Iterator[dict[str
             "default": definition.get("default_value"),
             "type": definition.get("type"),
             "importance": definition.get("importance"),
-            "errors": [secrets.told(key.name, error, given.config) for error in key.errors],
+            "errors": [secrets.redacted(key.name, error, given.config) for error in key.told],
             "note": "",
         }
-    for name, told in checked.unknown(given.config).items():
+    for name, message in checked.unknown(given.config).items():
         row = {"connector": given.name, "where": given.place(name), "key": name}
-        yield {**row, "errors": [told] if strict else [], "note": "" if strict else told}
+        yield {**row, "errors": [message] if strict else [], "note": "" if strict else message}
 
 
 def _for_people(row: dict[str, Any]) -> dict[str, Any]:
     return {**row, "error": "; ".join(row["errors"]) or row["note"]}
 
 
-def _tell(connectors: list[Given], told: list[dict[str, Any]]) -> None:
+def _report(connectors: list[Given], reported: list[dict[str, Any]]) -> None:
     for each in connectors:
-        rows = [row for row in told if row["connector"] == each.name]
+        rows = [row for row in reported if row["connector"] == each.name]
         if not any(row["errors"] for row in rows):
             say(f"{each.where}: {each.name}: valid")
         for row in rows:

@@ -14,7 +14,7 @@ from penstock.cli.completion import connector_names
 from penstock.cli.output import complain, err
 
 if TYPE_CHECKING:
-    from penstock.client import Client
+    from penstock.tools.client import Client
 
 Names = Annotated[
     list[str],
@@ -33,27 +33,27 @@ _SHOWN: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The connectors that are there; `missing` has what was asked for and is not."""
+    """The connectors that exist; `missing` has the names and patterns that match none."""
 
     names: Sequence[str]
     missing: Sequence[tuple[str, str]] = ()
     by_pattern: bool = False
 
     def complain(self) -> None:
-        """Tell what is missing."""
-        for _, told in self.missing:
-            complain(told)
+        """Print what is missing."""
+        for _, message in self.missing:
+            complain(message)
 
     def finish(self) -> NoReturn:
-        """Tell what is missing, and end the command: 0 if nothing is, else 1."""
+        """Print what is missing, and end the command: 0 if nothing is, else 1."""
         self.complain()
         raise typer.Exit(1 if self.missing else 0)
 
 
 def choose(client: Client, wanted: Sequence[str], known: Collection[str] | None = None) -> Chosen:
-    """A name is itself before it is a pattern; each connector is chosen once.
+    """The connectors of these names and patterns, each once; an existing name is no pattern.
 
-    `known` are the names of all, if the client need not be asked for them.
+    `known` has the names of all connectors, if the caller has them already.
     """
     known = client.connectors() if known is None else known
     found: dict[str, None] = {}
@@ -70,10 +70,10 @@ def choose(client: Client, wanted: Sequence[str], known: Collection[str] | None 
 
 
 def confirm(question: str, chosen: Chosen, *, yes: bool) -> None:
-    """Ask before something that can't be taken back is done to all that match a pattern.
+    """Ask before an action that can't be undone, if the connectors were chosen by a pattern.
 
     Raises:
-        ConfigError: there is nobody to ask.
+        ConfigError: there is no terminal.
         typer.Abort: the answer is no.
     """
     if yes or not chosen.by_pattern or not chosen.names:

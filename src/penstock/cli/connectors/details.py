@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 import typer
 
 from penstock.cli.connectors.choice import Names, choose
+from penstock.cli.formats import Output, OutputOption, show_document
+from penstock.cli.options import grouped
 from penstock.cli.output import out, say
-from penstock.cli.shown import Output, OutputOption, show_document
-from penstock.cli.target import Connect, ContextName, Target
-from penstock.errors import NotFoundError
+from penstock.cli.target import ConnectCluster
+from penstock.kernel.errors import NotFoundError
 
 if TYPE_CHECKING:
-    from penstock.client import Client
-    from penstock.manager.secrets import SecretKeys
-    from penstock.wire.models import ConnectorInfo, StateInfo
+    from penstock.kernel.wire.models import ConnectorInfo, StateInfo
+    from penstock.tools.client import Client
+    from penstock.tools.manager.secrets import SecretKeys
 
 T = TypeVar("T")
 
@@ -28,11 +29,12 @@ _OFFSETS: Final = 10
 
 
 @app.command()
+@grouped
 def describe(
     names: Names,
-    trace: Annotated[bool, typer.Option("--trace", help="Whole traces of what failed.")] = False,
-    connect: Connect = None,
-    context: ContextName = None,
+    trace: Annotated[bool, typer.Option("--trace", help="Whole stack traces.")] = False,
+    *,
+    cluster: ConnectCluster,
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Show connectors: state, tasks with why they failed, topics, offsets and config.
@@ -44,9 +46,9 @@ def describe(
     penstock describe 'jdbc_*' --trace
     penstock describe orders-sink -o yaml
     """
-    from penstock.manager.cluster import read_secrets
+    from penstock.tools.manager.cluster import read_secrets
 
-    with Target.of(connect, context).client() as client:
+    with cluster.client() as client:
         chosen = choose(client, names)
         infos = [client.connector(name) for name in chosen.names]
         secrets = read_secrets(client, [each.config.get("connector.class", "") for each in infos])
@@ -70,7 +72,7 @@ def _details(client: Client, info: ConnectorInfo, secrets: SecretKeys) -> dict[s
         "type": info.type,
         "state": _part(status.connector) if status else None,
         "tasks": [_part(task) for task in status.tasks] if status else [],
-        # A server may not keep these, or be too old to tell.
+        # A server may not keep these, or be too old to have them.
         "topics": _or_none(lambda: client.topics(name)),
         "offsets": offsets.to_json()["offsets"] if offsets else None,
         "config": {
@@ -81,14 +83,14 @@ def _details(client: Client, info: ConnectorInfo, secrets: SecretKeys) -> dict[s
 
 
 def _part(state: StateInfo) -> dict[str, Any]:
-    from penstock.config.redaction import without_passwords
+    from penstock.kernel.config.redaction import without_passwords
 
     return replace(state, trace=without_passwords(state.trace or "") or None).to_json()
 
 
 def _or_none(ask: Callable[[], T]) -> T | None:
-    """What a server tells, None if it is too old to."""
-    from penstock.client import ServerError
+    """The server's answer, None if it is too old to have one."""
+    from penstock.tools.client import ServerError
 
     try:
         return ask()
@@ -107,7 +109,7 @@ def _lines(found: Mapping[str, Any], *, trace: bool) -> Iterator[str]:
     version = f" {state['version']}" if state and state.get("version") else ""
     yield f"type     {found['type']}, {found['config'].get('connector.class', '')}{version}"
     if state is None:
-        yield "state    unknown: no worker has told one yet"
+        yield "state    unknown: no worker has reported one yet"
     else:
         yield f"state    {_state(state)}"
         yield from (f"note     {note}" for note in state.get("notes", ()))
@@ -126,7 +128,7 @@ def _lines(found: Mapping[str, Any], *, trace: bool) -> Iterator[str]:
 
 
 def _setting(key: str, value: object) -> Iterator[str]:
-    """Lines of a longer text, as a query is, stand below their key."""
+    """One line, or for a text of several lines, such as a query, the key and the lines below."""
     lines = str(value).splitlines()
     if len(lines) < 2:
         yield f"  {key} = {value}".rstrip("\n")
@@ -141,7 +143,7 @@ def _state(state: Mapping[str, Any]) -> str:
 
 
 def _trace(state: Mapping[str, Any], *, whole: bool) -> Iterator[str]:
-    from penstock.client.waiting import reason
+    from penstock.tools.client.arrival import reason
 
     lines = (state.get("trace") or "").rstrip().splitlines()
     shown = lines if whole else reason(state.get("trace"))

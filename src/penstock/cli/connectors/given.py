@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from penstock.cli.pairs import pairs
-from penstock.config.properties import parse_connector
-from penstock.errors import ConfigError
-from penstock.wire.states import Wanted
+from penstock.kernel.config.properties import parse_connector
+from penstock.kernel.errors import BadRequestError, ConfigError, PenstockError
+from penstock.kernel.wire.states import Wanted
 
 if TYPE_CHECKING:
-    from penstock.manager import Origin
+    from penstock.tools.client import Client
+    from penstock.tools.manager import Origin
 
 STDIN: Final = "-"
 
@@ -30,7 +32,7 @@ Strict = Annotated[
 class Given:
     """A connector to be created or checked; `origin` is its place in a file.
 
-    It is created in the state `initial`; `target` is the one for a connector that is there already.
+    A new connector gets the state `initial`, an existing one the state `target`.
     """
 
     name: str
@@ -42,11 +44,11 @@ class Given:
 
     @property
     def where(self) -> str:
-        """What errors name."""
+        """Its place, for errors."""
         return self.place(None)
 
     def place(self, key: str | None) -> str:
-        """The file and the line of a key, as far as that is known."""
+        """The file and, if known, the line of a key."""
         return self.source if self.origin is None else f"{self.source}:{self.origin.line_of(key)}"
 
     @property
@@ -59,13 +61,13 @@ class Given:
 
 
 def given_connectors(arguments: Sequence[str]) -> list[Given]:
-    """What the arguments mean: FILE..., `-`, or NAME KEY=VALUE...
+    """The connectors of FILE..., `-`, or NAME KEY=VALUE...
 
     Raises:
         ConfigError: a file can't be read, or it is none of these.
     """
     name, *settings = arguments
-    # A directory that happens to have the connector's name is not meant, nor are its modules run.
+    # A directory may have the connector's name: it is not read, and its modules are not run.
     if settings and "=" in settings[0] and not Path(name).is_file():
         return [Given(name, {"name": name, **pairs(settings, name)}, "the command line")]
     files = [argument for argument in arguments if argument != STDIN]
@@ -75,12 +77,12 @@ def given_connectors(arguments: Sequence[str]) -> list[Given]:
     names = Counter(each.name for each in found)
     twice = sorted(name for name, count in names.items() if count > 1)
     if twice:
-        raise ConfigError(f"given twice: {', '.join(twice)}")
+        raise ConfigError(f"connectors given twice: {', '.join(twice)}")
     return found
 
 
 def _from_files(paths: Sequence[str]) -> Iterator[Given]:
-    from penstock.manager import load
+    from penstock.tools.manager import load
 
     for each in load(paths).values():
         source = "" if each.origin is None else str(each.origin.file)
@@ -102,3 +104,52 @@ def _state(text: str | None, source: str) -> Wanted | None:
         raise ConfigError(
             f"{source}: initial_state is {text}; it must be one of {allowed}"
         ) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Remarks:
+    """What a worker's check adds to a config that is going to be stored.
+
+    `unknown` are messages about keys that no plugin declares; `guesses` has errors of mistyped
+    classes, each with the name probably meant.
+    """
+
+    unknown: Sequence[str] = ()
+    guesses: Mapping[str, str] = field(default_factory=dict)
+
+    @contextmanager
+    def in_errors(self) -> Iterator[None]:
+        """Add the guesses to the server's refusal, which has the errors without them."""
+        try:
+            yield
+        except BadRequestError as refusal:
+            text = str(refusal)
+            for error, guess in self.guesses.items():
+                text = text.replace(error, guess) if error in text else f"{text}\n{guess}"
+            raise BadRequestError(text) from refusal
+
+
+def remarks(
+    client: Client,
+    plugin: str,
+    config: Mapping[str, str],
+    *,
+    strict: bool,
+    among: Collection[str] | None = None,
+) -> Remarks:
+    """What a worker says of the config; unknown keys only `among` these.
+
+    Raises:
+        ConfigError: there are unknown keys, and the command is `strict`.
+    """
+    try:
+        found = client.validate(plugin, config)
+    except PenstockError:
+        return Remarks()  # the server reports its errors when it stores the config
+    unknown = [
+        message for key, message in found.unknown(config).items() if among is None or key in among
+    ]
+    if unknown and strict:
+        errors = (error for errors in found.errors.values() for error in errors)
+        raise ConfigError("; ".join([*unknown, *errors]))
+    return Remarks(unknown, found.guesses)

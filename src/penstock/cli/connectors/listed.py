@@ -1,4 +1,4 @@
-"""What `penstock get` has found: shown once, or again and again."""
+"""The rows of `penstock get`: shown once, or repeatedly."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any, Final, NoReturn
 
 import typer
 
+from penstock.cli.formats import Output, show, table_of
 from penstock.cli.output import complain, out, say
-from penstock.cli.shown import Output, show, table_of
-from penstock.errors import PenstockError
+from penstock.kernel.errors import PenstockError
 
 Row = Mapping[str, Any]
 
@@ -22,7 +22,7 @@ _STYLES: Final = {"FAILED": "red", "PAUSED": "yellow", "STOPPED": "dim"}
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What was found; `problems` has a line for all that was asked for and was not."""
+    """The rows; `problems` has a line for each name or pattern that matches nothing."""
 
     rows: Sequence[Row]
     problems: Sequence[str] = ()
@@ -43,7 +43,7 @@ class Listing:
         raise typer.Exit(1 if self.problems else 0)
 
     def for_people(self) -> list[Row]:
-        """The rows with short texts in place of what scripts get."""
+        """The rows with short texts; scripts get the full ones."""
         return _with_reasons([_for_people(row) for row in self.rows])
 
 
@@ -56,8 +56,8 @@ def watch(ask: Callable[[], Listing], interval: float) -> NoReturn:
 
 
 def _look(ask: Callable[[], Listing]) -> Listing:
-    """What there is to see; a worker that restarts is away for a while, and comes back."""
-    from penstock.client.transport import may_pass
+    """The rows, or a problem while the worker does not answer: it may be restarting."""
+    from penstock.tools.client.transport import may_pass
 
     try:
         return ask()
@@ -79,7 +79,7 @@ def _screen() -> Iterator[Callable[[Listing], None]]:
     with Live(console=out, auto_refresh=False) as live:
 
         def show_in_place(found: Listing) -> None:
-            # Lines of the console are not folded by themselves, and here would be cut off.
+            # A live display cuts off long lines unless they are to be folded.
             parts: list[RenderableType] = [
                 Text(problem, style="red", no_wrap=False, overflow="fold")
                 for problem in found.problems
@@ -93,7 +93,7 @@ def _screen() -> Iterator[Callable[[Listing], None]]:
 
 def _print(found: Listing) -> None:
     found.show(Output.TABLE)
-    # Else a reader at the other end of a pipe would see nothing for long.
+    # Without a flush, the reader of a pipe would see nothing for long.
     out.file.flush()
 
 
@@ -110,7 +110,7 @@ def _for_people(row: Row) -> Row:
 
 
 def _with_reasons(rows: list[Row]) -> list[Row]:
-    """With a column for reasons only where something has failed."""
+    """With a column for reasons, if something failed or waits."""
     if any(row.get("reason") for row in rows):
         return [{**row, "reason": _cut(row.get("reason", ""))} for row in rows]
     return [{name: row[name] for name in row if name != "reason"} for row in rows]

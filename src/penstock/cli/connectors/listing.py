@@ -13,21 +13,23 @@ import typer
 from penstock.cli.completion import connector_names
 from penstock.cli.connectors.choice import Chosen, choose
 from penstock.cli.connectors.listed import Listing, Row, watch
-from penstock.cli.shown import Output, OutputOption
-from penstock.cli.target import Connect, ContextName, Target
-from penstock.errors import ConfigError
+from penstock.cli.formats import Output, OutputOption
+from penstock.cli.options import grouped
+from penstock.cli.target import ConnectCluster
+from penstock.kernel.errors import ConfigError
 
 if TYPE_CHECKING:
-    from penstock.client import Client, Expanded
-    from penstock.wire.models import ConnectorStatus
+    from penstock.kernel.wire.models import ConnectorStatus
+    from penstock.tools.client import Client, Expanded
 
 app = typer.Typer(rich_markup_mode=None)
 
 _UNKNOWN: Final = "UNKNOWN"
+_INTERVAL: Final = 2.0
 
 
 class State(StrEnum):
-    """States that can be asked for."""
+    """States to filter by."""
 
     RUNNING = "running"
     PAUSED = "paused"
@@ -38,27 +40,34 @@ class State(StrEnum):
 
 
 @app.command()
+@grouped
 def get(
     names: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="NAME",
-            help="Connectors, or patterns; all if there are none. Or one of the words connectors, "
-            "plugins, loggers and workers, then names of these.",
+            help="Connectors or patterns; default all. Or one of the words connectors, plugins, "
+            "loggers and workers, then names of these.",
             autocompletion=connector_names,
             show_default=False,
         ),
     ] = None,
     failed: Annotated[
-        bool, typer.Option("--failed", help="Only those of which something failed.")
+        bool, typer.Option("--failed", help="Only connectors that failed or have a failed task.")
     ] = False,
     state: Annotated[
-        State | None, typer.Option(help="Only those that are, or have a task, in this state.")
+        State | None,
+        typer.Option(
+            help="Only connectors in this state, or with a task in it.", case_sensitive=False
+        ),
     ] = None,
-    again: Annotated[bool, typer.Option("--watch", "-w", help="Again and again.")] = False,
-    interval: Annotated[float, typer.Option(min=0.1, help="Seconds between, with --watch.")] = 2.0,
-    connect: Connect = None,
-    context: ContextName = None,
+    again: Annotated[bool, typer.Option("--watch", "-w", help="Repeat until Ctrl-C.")] = False,
+    interval: Annotated[
+        float | None,
+        typer.Option(min=0.1, help="Seconds, with --watch.", show_default=f"{_INTERVAL:g}"),
+    ] = None,
+    *,
+    cluster: ConnectCluster,
     output: OutputOption = Output.TABLE,
 ) -> None:
     """List connectors with their states, those that failed first.
@@ -79,8 +88,10 @@ def get(
     wanted = "failed" if failed else state and state.value
 
     if again and output is not Output.TABLE:
-        raise ConfigError("--watch shows a table; for scripts, call again without it")
-    with Target.of(connect, context).client() as client:
+        raise ConfigError("--watch shows only tables; leave it out, or leave out --output")
+    if interval is not None and not again:
+        raise ConfigError("--interval is the time between two looks; it needs --watch")
+    with cluster.client() as client:
 
         def ask() -> Listing:
             if kind is not None:
@@ -88,7 +99,7 @@ def get(
             return _connectors(client, patterns, wanted)
 
         if again:
-            watch(ask, interval)
+            watch(ask, _INTERVAL if interval is None else interval)
         found = ask()
     found.show(output, "there are no such connectors" if wanted else "none")
     found.finish()
@@ -109,7 +120,7 @@ def _connectors(client: Client, patterns: Sequence[str], wanted: str | None) -> 
     if wanted:
         rows = [row for row in rows if wanted.upper() in _states(row)]
     rows.sort(key=lambda row: ("FAILED" not in _states(row), row["name"]))
-    return Listing(rows, [told for _, told in chosen.missing])
+    return Listing(rows, [message for _, message in chosen.missing])
 
 
 def _connector(name: str, found: Expanded) -> Row:
@@ -127,12 +138,14 @@ def _connector(name: str, found: Expanded) -> Row:
 
 
 def _reason(status: ConnectorStatus) -> str:
-    """Why something of it failed, in one line; empty if nothing has."""
-    from penstock.client.waiting import failure, reason
-    from penstock.config.redaction import without_passwords
+    """Why it or a task failed, or what it waits for, in one line; empty if all is well."""
+    from penstock.kernel.config.redaction import without_passwords
+    from penstock.tools.client.arrival import failure, reason, waits_for
 
     failed = failure(status)
-    lines = reason(failed.trace) if failed else []
+    if failed is None:
+        return waits_for(status)
+    lines = reason(failed.trace)
     return without_passwords(lines[0]) if lines else ""
 
 
@@ -150,7 +163,7 @@ def _loggers(client: Client) -> list[Row]:
 
 
 def _workers(client: Client) -> list[Row]:
-    """Workers that have something to run; Connect has no list of the others."""
+    """Workers that run something; Connect has no list of the others."""
     connectors: Counter[str] = Counter()
     tasks: Counter[str] = Counter()
     for status in client.statuses().values():

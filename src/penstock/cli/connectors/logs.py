@@ -1,4 +1,4 @@
-"""`penstock logs`: what connectors have logged on a worker."""
+"""`penstock logs`: the lines that connectors logged on a worker."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 import typer
 
 from penstock.cli.connectors.choice import Names, choose
+from penstock.cli.formats import Output, OutputOption, show_document
+from penstock.cli.options import grouped
 from penstock.cli.output import complain, out, say
-from penstock.cli.shown import Output, OutputOption, show_document
-from penstock.cli.target import Connect, ContextName, Target
-from penstock.clock import SystemClock
-from penstock.errors import ConfigError, NotFoundError, PenstockError
-from penstock.times import duration_ms, moment_ms, shown_moment
+from penstock.cli.target import ConnectCluster
+from penstock.kernel.clock import SystemClock
+from penstock.kernel.errors import ConfigError, NotFoundError, PenstockError
+from penstock.kernel.times import duration_ms, moment_ms, shown_moment
 
 if TYPE_CHECKING:
-    from penstock.client import Client
-    from penstock.wire.models import LogLine
+    from penstock.kernel.wire.models import LogLine
+    from penstock.tools.client import Client
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -29,7 +30,7 @@ _STYLES: Final = {"ERROR": "red", "FATAL": "red", "WARN": "yellow"}
 
 
 class Level(StrEnum):
-    """Lines of a level and of all that are worse."""
+    """The lowest level to show."""
 
     ERROR = "ERROR"
     WARN = "WARN"
@@ -38,9 +39,10 @@ class Level(StrEnum):
 
 
 @app.command()
+@grouped
 def logs(
     names: Names,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="And what comes.")] = False,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="And new lines.")] = False,
     tail: Annotated[int, typer.Option(min=0, max=10_000, help="The last lines of each.")] = 100,
     level: Annotated[
         Level | None,
@@ -49,14 +51,14 @@ def logs(
     since: Annotated[
         str | None, typer.Option(help="Only lines since then: 10m, 2h, 1d or 2026-01-31T12:00:00Z.")
     ] = None,
-    connect: Connect = None,
-    context: ContextName = None,
+    *,
+    cluster: ConnectCluster,
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Show the last lines that connectors and their tasks have logged, oldest first.
 
     A Penstock worker keeps the last 1000 lines of each connector in memory; other Connect workers
-    keep none. The worker that is asked tells what it logged itself.
+    keep none. A worker has only the lines that it logged itself.
 
     \b
     penstock logs orders-sink
@@ -64,9 +66,9 @@ def logs(
     penstock logs orders-sink --follow
     """
     if follow and output is not Output.TABLE:
-        raise ConfigError("--follow shows lines; for scripts, call again without it")
+        raise ConfigError("--follow prints only lines; leave it out, or leave out --output")
     since_ms = None if since is None else _moment(since)
-    with Target.of(connect, context).client() as client:
+    with cluster.client() as client:
         chosen = choose(client, names)
         reader = _Reader(client, chosen.names, None if level is None else level.value)
         lines = reader.first(tail, since_ms)
@@ -74,7 +76,7 @@ def logs(
             show_document([_document(*each) for each in lines], output)
             chosen.finish()
         several = len(chosen.names) > 1
-        _tell(lines, several=several)
+        _print(lines, several=several)
         if follow and chosen.names:
             chosen.complain()
             _follow(reader, several=several)
@@ -85,21 +87,21 @@ _Line = tuple[str, "LogLine"]
 
 
 def _follow(reader: _Reader, *, several: bool) -> NoReturn:
-    from penstock.client.transport import may_pass
+    from penstock.tools.client.transport import may_pass
 
     while True:
         time.sleep(_EVERY_SECONDS)
         try:
-            _tell(reader.next(), several=several)
+            _print(reader.next(), several=several)
         except PenstockError as error:
             if not may_pass(error):
                 raise
-            # Its log begins anew when it is back, and is read from there.
+            # After a restart, the worker's log begins anew and is read from there.
             complain(f"{error}; trying again")
 
 
 class _Reader:
-    """Reads the lines of some connectors, and then those that came meanwhile."""
+    """Reads the last lines of some connectors, and then new ones."""
 
     def __init__(self, client: Client, names: Sequence[str], level: str | None) -> None:
         self._client = client
@@ -110,14 +112,14 @@ class _Reader:
         """The last lines, by time."""
         found: list[_Line] = []
         for name in self._cursors:
-            # A page has a line at least, so no lines at all are one line that is not shown.
+            # The server returns at least one line; with --tail 0 it is not shown.
             page = self._page(name, limit=max(tail, 1), since_ms=since_ms)
             found += [(name, line) for line in page.lines][:tail]
             self._cursors[name] = page.cursor
         return sorted(found, key=_time)
 
     def next(self) -> list[_Line]:
-        """What came since; all of it."""
+        """All lines since the last call."""
         return sorted((line for name in self._cursors for line in self._new(name)), key=_time)
 
     def _new(self, name: str) -> Iterator[_Line]:
@@ -135,8 +137,8 @@ class _Reader:
             if "Connector" in str(error):
                 raise
             raise NotFoundError(
-                f"{self._client.url} keeps no logs of connectors: only Penstock's workers do."
-                " Read the log of the worker itself"
+                f"{self._client.url} keeps no logs of connectors: only Penstock's workers do;"
+                " read the log of the worker itself"
             ) from error
 
 
@@ -144,7 +146,7 @@ def _time(entry: _Line) -> int:
     return entry[1].timestamp
 
 
-def _tell(lines: Sequence[_Line], *, several: bool) -> None:
+def _print(lines: Sequence[_Line], *, several: bool) -> None:
     for name, line in lines:
         task = "" if line.task is None else f"task-{line.task} "
         who = f"[{name}] " if several else ""

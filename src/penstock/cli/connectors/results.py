@@ -1,22 +1,26 @@
-"""What became of each connector: told as it happens, or in the end for scripts."""
+"""The result for each connector: printed as it happens, or at the end for scripts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
+from penstock.cli.formats import Output, show_document
 from penstock.cli.output import complain, say, warn
-from penstock.cli.shown import Output, show_document
-from penstock.errors import PenstockError
+from penstock.kernel.errors import PenstockError
+
+if TYPE_CHECKING:
+    from penstock.tools.client import Client
+    from penstock.tools.client.arrival import Verdict
 
 
 class Results:
-    """One entry for each connector. What fails for one does not stop the others."""
+    """One entry for each connector. A failure of one does not stop the others."""
 
     def __init__(self, output: Output, done: str) -> None:
-        """`done` is a word for the summary: deleted, paused."""
+        """`done` is the word of the summary: deleted, paused."""
         self._output = output
         self._done = done
         self._rows: list[dict[str, Any]] = []
@@ -24,27 +28,27 @@ class Results:
         self._unchanged = 0
         self._notes: dict[str, list[str]] = {}
 
-    def note(self, name: str, told: str) -> None:
-        """Something to look at, which stops nothing."""
-        self._notes.setdefault(name, []).append(told)
+    def note(self, name: str, message: str) -> None:
+        """Add a warning."""
+        self._notes.setdefault(name, []).append(message)
         if self._output is Output.TABLE:
-            warn(f"{name}: {told}")
+            warn(f"{name}: {message}")
 
-    def ok(self, name: str, told: str) -> None:
+    def ok(self, name: str, message: str) -> None:
         """It worked."""
         notes = {"notes": self._notes[name]} if name in self._notes else {}
-        self._rows.append({"name": name, "result": told, **notes})
+        self._rows.append({"name": name, "result": message, **notes})
         if self._output is Output.TABLE:
-            say(f"{name}: {told}")
+            say(f"{name}: {message}")
 
-    def unchanged(self, name: str, told: str) -> None:
+    def unchanged(self, name: str, message: str) -> None:
         """There was nothing to do."""
         self._unchanged += 1
-        self.ok(name, told)
+        self.ok(name, message)
 
     def fail(self, name: str, error: str) -> None:
-        """It did not; passwords in addresses, which errors of drivers may have, are hidden."""
-        from penstock.config.redaction import without_passwords
+        """It failed; passwords in addresses, which errors of drivers may have, are hidden."""
+        from penstock.kernel.config.redaction import without_passwords
 
         error = without_passwords(error)
         self._rows.append({"name": name, "error": error})
@@ -53,15 +57,15 @@ class Results:
             complain(f"{name}: {error}")
 
     def missing(self, missing: Iterable[tuple[str, str]]) -> None:
-        """What was asked for and is not there."""
-        for name, told in missing:
-            self._rows.append({"name": name, "error": told})
+        """Names and patterns that match no connector."""
+        for name, message in missing:
+            self._rows.append({"name": name, "error": message})
             self._failed += 1
             if self._output is Output.TABLE:
-                complain(told)
+                complain(message)
 
     def attempt(self, names: Sequence[str], act: Callable[[str], None]) -> list[str]:
-        """Do it for each; those for which it worked, about which nothing is told yet."""
+        """Do it for each. Returns those for which it worked, not yet reported as `ok`."""
         done: list[str] = []
         for name in names:
             try:
@@ -73,14 +77,14 @@ class Results:
         return done
 
     def each(self, names: Sequence[str], act: Callable[[str], str]) -> None:
-        """Do it for each; `act` returns what to tell."""
+        """Do it for each; `act` returns the message."""
         for name in names:
             try:
-                told = act(name)
+                message = act(name)
             except PenstockError as error:
                 self.fail(name, str(error))
             else:
-                self.ok(name, told)
+                self.ok(name, message)
 
     def finish(self) -> NoReturn:
         """Sum up, and end the command: 0 if all worked, else 1."""
@@ -89,6 +93,21 @@ class Results:
         elif len(self._rows) > 1:
             done = len(self._rows) - self._failed - self._unchanged
             counts = {self._done: done, "as before": self._unchanged, "failed": self._failed}
-            told = (f"{count} {what}" for what, count in counts.items() if count)
-            say(", ".join(told))
+            totals = (f"{count} {what}" for what, count in counts.items() if count)
+            say(", ".join(totals))
         raise typer.Exit(1 if self._failed else 0)
+
+
+def remark(client: Client, name: str, found: Verdict) -> str:
+    """To be added to "running": why it has no tasks, or what it waits for; empty if all is well."""
+    if found.without_tasks:
+        return f" without tasks: {found.waits_for or _last_warning(client, name)}"
+    return f", {found.waits_for}" if found.waits_for else ""
+
+
+def _last_warning(client: Client, name: str) -> str:
+    try:
+        lines = client.logs(name, level="WARN").lines
+    except PenstockError:
+        lines = []  # Only Penstock's workers keep logs.
+    return lines[-1].message if lines else "there is nothing for them to do yet"

@@ -8,85 +8,89 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from penstock.cli.connectors.choice import Chosen, Names, Yes, choose, confirm
-from penstock.cli.connectors.results import Results
-from penstock.cli.shown import Output, OutputOption
-from penstock.cli.target import Connect, ContextName, Target
-from penstock.cli.waiting import SECONDS, Timeout, Wait, patience
-from penstock.errors import ConfigError, PenstockError
+from penstock.cli.connectors.results import Results, remark
+from penstock.cli.formats import Output, OutputOption
+from penstock.cli.options import grouped
+from penstock.cli.target import ConnectCluster
+from penstock.cli.wait_options import SECONDS, Timeout, Wait, patience
+from penstock.kernel.errors import ConfigError, PenstockError
 
 if TYPE_CHECKING:
-    from penstock.client import Client
-    from penstock.wire.models import ConnectorStatus
+    from penstock.kernel.wire.models import ConnectorStatus
+    from penstock.tools.client import Client
 
 app = typer.Typer(rich_markup_mode=None)
 
 
 @app.command()
+@grouped
 def pause(
     names: Names,
     wait: Wait = True,
     timeout: Timeout = None,
-    connect: Connect = None,
-    context: ContextName = None,
+    *,
+    cluster: ConnectCluster,
     output: OutputOption = Output.TABLE,
 ) -> None:
-    """Pause connectors: their tasks stay where they are and keep what they hold.
+    """Pause connectors: their tasks stay on their workers and keep their resources.
 
     \b
     penstock pause orders-sink
     penstock pause 'jdbc_*' 'files_*' --timeout 120
     """
     seconds = patience(timeout, wait=wait)
-    with Target.of(connect, context).client() as client:
+    with cluster.client() as client:
         chosen = choose(client, names)
         results = Results(output, "paused")
         _carry_out(client, chosen, results, client.pause, "PAUSED", seconds)
 
 
 @app.command()
+@grouped
 def resume(
     names: Names,
     wait: Wait = True,
     timeout: Timeout = None,
-    connect: Connect = None,
-    context: ContextName = None,
+    *,
+    cluster: ConnectCluster,
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Run connectors again after a pause or a stop.
 
-    Tasks that failed stay so; `penstock restart NAME --failed` starts them again.
+    Failed tasks stay failed; `penstock restart NAME --failed` starts them again.
 
     \b
     penstock resume orders-sink
     penstock resume '*' --no-wait
     """
     seconds = patience(timeout, wait=wait)
-    with Target.of(connect, context).client() as client:
+    with cluster.client() as client:
         chosen = choose(client, names)
         results = Results(output, "resumed")
         _carry_out(client, chosen, results, client.resume, "RUNNING", seconds)
 
 
 @app.command()
+@grouped
 def stop(
     names: Names,
     wait: Wait = True,
     timeout: Timeout = None,
     yes: Yes = False,
-    connect: Connect = None,
-    context: ContextName = None,
+    *,
+    cluster: ConnectCluster,
     output: OutputOption = Output.TABLE,
 ) -> None:
-    """Stop connectors: their tasks are given up, their configs and offsets stay.
+    """Stop connectors: their tasks end, their configs and offsets stay.
 
-    With a pattern, shows what is hit and asks first.
+    With a pattern, shows the connectors and asks first.
 
     \b
     penstock stop orders-sink
     penstock stop 'jdbc_*' --yes
     """
     seconds = patience(timeout, wait=wait)
-    with Target.of(connect, context).client() as client:
+    with cluster.client() as client:
         chosen = choose(client, names)
         confirm(f"Stop these {len(chosen.names)} connectors?", chosen, yes=yes)
         results = Results(output, "stopped")
@@ -94,6 +98,7 @@ def stop(
 
 
 @app.command()
+@grouped
 def restart(
     names: Names,
     tasks: Annotated[bool, typer.Option("--tasks", help="Its tasks too.")] = False,
@@ -101,15 +106,15 @@ def restart(
         bool, typer.Option("--failed", help="Only what failed: connector and tasks.")
     ] = False,
     task: Annotated[
-        list[int] | None, typer.Option(min=0, help="Only this task; may be given several times.")
+        list[int] | None, typer.Option(min=0, help="Only this task; repeatable.")
     ] = None,
     wait: Wait = False,
     timeout: Timeout = None,
-    connect: Connect = None,
-    context: ContextName = None,
+    *,
+    cluster: ConnectCluster,
     output: OutputOption = Output.TABLE,
 ) -> None:
-    """Restart connectors; without an option the connector alone, and its tasks go on.
+    """Restart connectors; without an option the connector alone, while its tasks run on.
 
     \b
     penstock restart orders-sink --tasks --wait
@@ -117,22 +122,22 @@ def restart(
     penstock restart orders-sink --task 0 --task 2
     """
     if task and (tasks or failed):
-        raise ConfigError("--task restarts these tasks; it does not go with --tasks or --failed")
+        raise ConfigError("--task restarts single tasks; leave out --tasks and --failed")
     seconds = patience(timeout, wait=wait)
-    with Target.of(connect, context).client() as client:
+    with cluster.client() as client:
         chosen = choose(client, names)
         results = Results(output, "restarted")
         verb = _Restart(client, results, tasks=tasks or failed, failed=failed, numbers=task or [])
         again = results.attempt(chosen.names, verb)
-        again = [name for name in again if name in verb.told]
-        told = verb.told.__getitem__
-        _tell(client, again, results, told, "RUNNING", seconds, again=True)
+        again = [name for name in again if name in verb.done]
+        done = verb.done.__getitem__
+        _report(client, again, results, done, "RUNNING", seconds, again=True)
         results.missing(chosen.missing)
         results.finish()
 
 
 class _Restart:
-    """Restarts one connector after another; `told` has what was restarted."""
+    """Restarts one connector after another; `done` says what was restarted."""
 
     def __init__(
         self,
@@ -148,24 +153,24 @@ class _Restart:
         self._tasks = tasks
         self._failed = failed
         self._numbers = numbers
-        self.told: dict[str, str] = {}
+        self.done: dict[str, str] = {}
 
     def __call__(self, name: str) -> None:
         if self._numbers:
             for number in self._numbers:
                 self._client.restart_task(name, number)
-            self.told[name] = f"restarted task {', '.join(map(str, self._numbers))}"
+            self.done[name] = f"restarted task {', '.join(map(str, self._numbers))}"
             return
         status = self._client.restart(name, include_tasks=self._tasks, only_failed=self._failed)
         if not self._tasks:
-            self.told[name] = "restarted the connector, not its tasks (see --tasks)"
+            self.done[name] = "restarted the connector, not its tasks (see --tasks)"
             return
         parts = _restarting(status)
         if parts:
-            self.told[name] = f"restarted {', '.join(parts)}"
+            self.done[name] = f"restarted {', '.join(parts)}"
         else:
-            told = "nothing has failed" if self._failed else "nothing to restart"
-            self._results.unchanged(name, told)
+            message = "nothing has failed" if self._failed else "nothing to restart"
+            self._results.unchanged(name, message)
 
 
 def _restarting(status: ConnectorStatus | None) -> list[str]:
@@ -176,6 +181,7 @@ def _restarting(status: ConnectorStatus | None) -> list[str]:
 
 
 @app.command()
+@grouped
 def delete(
     names: Names,
     offsets: Annotated[
@@ -191,20 +197,20 @@ def delete(
         ),
     ] = None,
     yes: Yes = False,
-    connect: Connect = None,
-    context: ContextName = None,
+    *,
+    cluster: ConnectCluster,
     output: OutputOption = Output.TABLE,
 ) -> None:
-    """Delete connectors. Their offsets stay, so that one of the same name goes on from there.
+    """Delete connectors. Their offsets stay: a new one of the same name continues there.
 
-    With a pattern, shows what is hit and asks first.
+    With a pattern, shows the connectors and asks first.
 
     \b
     penstock delete orders-sink
     penstock delete 'test_*' --offsets --yes
     """
     seconds = patience(timeout, wait=offsets, option="--offsets")
-    with Target.of(connect, context).client() as client:
+    with cluster.client() as client:
         chosen = choose(client, names)
         more = " and their offsets" if offsets else ""
         confirm(f"Delete these {len(chosen.names)} connectors{more}?", chosen, yes=yes)
@@ -223,8 +229,8 @@ def _delete(client: Client, name: str) -> str:
 
 
 def _delete_with_offsets(client: Client, name: str, seconds: float) -> str:
-    """Stop, reset, delete; an error says how far it came."""
-    from penstock.client.waiting import GOALS, arrivals
+    """Stop, reset, delete; an error says which steps were done."""
+    from penstock.tools.client.arrival import GOALS, arrivals
 
     client.stop(name)
     for _, found in arrivals(client, {name: GOALS["STOPPED"]}, seconds):
@@ -249,34 +255,35 @@ def _carry_out(
     goal: str,
     seconds: float | None,
 ) -> None:
-    """Ask it of all, then wait for all, and end the command."""
+    """Send the request for all, then wait for all, and end the command."""
     asked = results.attempt(chosen.names, verb)
-    told = "asked for" if seconds is None else goal.lower()
-    _tell(client, asked, results, lambda _: told, goal, seconds)
+    done = "asked for" if seconds is None else goal.lower()
+    _report(client, asked, results, lambda _: done, goal, seconds)
     results.missing(chosen.missing)
     results.finish()
 
 
-def _tell(
+def _report(
     client: Client,
     names: list[str],
     results: Results,
-    told: Callable[[str], str],
+    done: Callable[[str], str],
     goal: str,
     seconds: float | None,
     *,
     again: bool = False,
 ) -> None:
-    """Say what was done to each; if there are seconds to wait, once the goal is reached."""
+    """Report what was done to each; with seconds to wait, once it has reached the goal."""
     if seconds is None:
         for name in names:
-            results.ok(name, told(name))
+            results.ok(name, done(name))
         return
-    from penstock.client.waiting import GOALS, arrivals, lasting
+    from penstock.tools.client.arrival import GOALS, arrivals, lasting
 
     wanted = lasting(GOALS[goal]) if again else GOALS[goal]
     for name, found in arrivals(client, dict.fromkeys(names, wanted), seconds):
         if found.error:
             results.fail(name, found.told)
-        else:
-            results.ok(name, told(name))
+            continue
+        more = remark(client, name, found)
+        results.ok(name, f"{done(name)}{', running' if again and more else ''}{more}")

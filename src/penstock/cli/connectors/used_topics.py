@@ -8,15 +8,17 @@ import typer
 
 from penstock.cli.connectors.choice import Names, choose
 from penstock.cli.connectors.results import Results
-from penstock.cli.shown import Output, OutputOption, show
-from penstock.cli.target import Connect, ContextName, Target
+from penstock.cli.formats import Output, OutputOption, show
+from penstock.cli.options import grouped
+from penstock.cli.target import ConnectCluster
 
 
+@grouped
 def used(
     names: Names,
     reset: Annotated[bool, typer.Option("--reset", help="Forget them.")] = False,
-    connect: Connect = None,
-    context: ContextName = None,
+    *,
+    cluster: ConnectCluster,
     output: OutputOption = Output.TABLE,
 ) -> None:
     """Show the topics that connectors have used since they were created, or since a reset.
@@ -27,11 +29,11 @@ def used(
     penstock topics used orders-sink --reset
     """
     results = Results(output, "reset" if reset else "shown")
-    with Target.of(connect, context).client() as client:
+    with cluster.client() as client:
         chosen = choose(client, names)
         if reset:
             for name in results.attempt(chosen.names, client.reset_topics):
-                results.ok(name, "its topics are forgotten")
+                results.ok(name, "its topics were reset")
             results.missing(chosen.missing)
             results.finish()
         rows = [{"connector": name, "topics": client.topics(name)} for name in chosen.names]

@@ -1,0 +1,1 @@
+"""`penstock dlq`: dead letters listed, shown and written back."""

@@ -12,15 +12,16 @@ import typer
 
 from penstock.cli.confirmation import confirm
 from penstock.cli.dlq.stages import stage_named
+from penstock.cli.formats import Output, OutputOption, show_document
+from penstock.cli.options import Options, grouped
 from penstock.cli.output import err, say
-from penstock.cli.shown import Output, OutputOption, show_document
 from penstock.cli.target import CommandConfig, Connect, ContextName, Servers, Target
-from penstock.errors import NotFoundError, SetupError
+from penstock.kernel.errors import NotFoundError, SetupError
 
 if TYPE_CHECKING:
     from collections import Counter
 
-    from penstock.cli.dlq.letters import Tally
+    from penstock.cli.dlq.letters import LetterFilter, Tally
     from penstock.cli.dlq.replay import Replay
     from penstock.cli.dlq.topics import Letters, LetterTopic
 
@@ -43,50 +44,44 @@ app = typer.Typer(
     context_settings={"max_content_width": 100},
 )
 
-_Topic = Annotated[
-    list[str] | None,
-    typer.Option("--topic", "-t", help="A dead letter topic; else those the connectors name."),
-]
-_Timeout = Annotated[float, typer.Option(min=1, help="Seconds for each call to Kafka or a worker.")]
 _Json = Annotated[bool, typer.Option("--json", help="As -o json.")]
-_Connector = Annotated[str, typer.Option(help="Only letters of this connector.")]
-_Stage = Annotated[
-    str,
-    typer.Option(
-        callback=stage_named,
-        help="Only letters of this step: KEY_CONVERTER, VALUE_CONVERTER, TRANSFORMATION, TASK_PUT"
-        " or, of other Connect clusters, one more of theirs.",
-    ),
-]
-_From = Annotated[
-    str, typer.Option("--original-topic", help="Only letters whose record was in this topic.")
-]
-_Error = Annotated[str, typer.Option(help="Only letters whose error has this text in it.")]
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class Place(Options):
     """Where to look."""
 
-    topics: list[str] | None
-    target: Target
-    seconds: float
+    topic: Annotated[
+        list[str] | None,
+        typer.Option("--topic", "-t", help="Default: the topics that the connectors name."),
+    ] = None
+    connect: Connect = None
+    context: ContextName = None
+    servers: Servers = None
+    command_config: CommandConfig = None
+    timeout: Annotated[
+        float, typer.Option(min=1, help="Seconds for each call to Kafka or a worker.")
+    ] = 30
+
+    @property
+    def target(self) -> Target:
+        return Target.of(self.connect, self.context, self.servers, self.command_config)
 
     def client(self) -> dict[str, str]:
         """Properties of a Kafka client."""
         return {**self.target.kafka(), "client.id": "penstock-dlq"}
 
     def named(self) -> dict[str, list[str]]:
-        """Topics, with the connectors that name them as far as that is known."""
-        if self.topics:
-            return {topic: [] for topic in self.topics}
+        """Dead letter topics, each with the connectors that name it, if known."""
+        if self.topic:
+            return {topic: [] for topic in self.topic}
         from penstock.cli.dlq.topics import topics_of
 
         try:
-            with self.target.client(timeout=self.seconds) as client:
+            with self.target.client(timeout=self.timeout) as client:
                 found = topics_of(client.infos())
         except SetupError as error:
-            raise SetupError(f"{error}; or name the topic with --topic") from error
+            raise SetupError(f"{error}, or name the topic with --topic") from error
         if not found:
             raise NotFoundError(
                 f"no connector of {self.target.name} has errors.deadletterqueue.topic.name; name a"
@@ -98,48 +93,68 @@ class _Place:
     def letters(self) -> Iterator[Letters]:
         from penstock.cli.dlq.topics import Letters
 
-        with closing(Letters(self.client(), self.seconds)) as letters:
+        with closing(Letters(self.client(), self.timeout)) as letters:
             yield letters
 
     def existing(self, letters: Letters) -> Iterator[LetterTopic]:
-        """The topics as they are; those only named in a config need not be there yet."""
+        """The topics that exist; one that a config names may not exist yet."""
         for name in self.named():
-            if self.topics or letters.exists(name):
+            if self.topic or letters.exists(name):
                 yield letters.topic(name)
 
 
+@dataclass(frozen=True, slots=True)
+class Choice(Options):
+    """Which letters."""
+
+    connector: Annotated[str, typer.Option(help="Only letters of this connector.")] = ""
+    stage: Annotated[
+        str,
+        typer.Option(
+            callback=stage_named,
+            help="Only letters of this step: KEY_CONVERTER, VALUE_CONVERTER, TRANSFORMATION,"
+            " TASK_PUT, or another of Kafka Connect's.",
+        ),
+    ] = ""
+    original_topic: Annotated[
+        str, typer.Option("--original-topic", help="Only letters whose record was in this topic.")
+    ] = ""
+    error: Annotated[str, typer.Option(help="Only letters whose error has this text in it.")] = ""
+
+    @property
+    def wanted(self) -> LetterFilter:
+        from penstock.cli.dlq.letters import LetterFilter
+
+        return LetterFilter(self.connector, self.stage, self.original_topic, self.error)
+
+
 @app.command("list")
+@grouped
 def list_letters(
-    topic: _Topic = None,
-    connect: Connect = None,
-    context: ContextName = None,
-    servers: Servers = None,
-    command_config: CommandConfig = None,
-    timeout: _Timeout = 30,
+    place: Place,
     output: OutputOption = Output.TABLE,
     as_json: _Json = False,
 ) -> None:
     """Dead letter topics, and their letters by connector, original topic, step and error."""
-    from penstock.cli.dlq import shown
+    from penstock.cli.dlq import letter_views
     from penstock.cli.dlq.letters import Tally
 
-    place = _Place(topic, Target.of(connect, context, servers, command_config), timeout)
     tally = Tally()
     topics: list[dict[str, Any]] = []
     with place.letters() as letters:
         for name, connectors in place.named().items():
-            there = letters.topic(name) if topic or letters.exists(name) else None
+            there = letters.topic(name) if place.topic or letters.exists(name) else None
             entry = {"topic": name, "connectors": connectors, "exists": there is not None}
             topics.append({**entry, **_counts(letters, there, tally)})
     form = Output.JSON if as_json else output
     if form is not Output.TABLE:
-        groups = [shown.group_json(each) for each in tally.groups]
+        groups = [letter_views.group_json(each) for each in tally.groups]
         show_document({"topics": topics, "groups": groups}, form)
         return
-    shown.print_topics(topics)
+    letter_views.print_topics(topics)
     if tally.groups:
         say("")
-        shown.print_groups(tally.groups)
+        letter_views.print_groups(tally.groups)
 
 
 def _counts(letters: Letters, topic: LetterTopic | None, tally: Tally) -> dict[str, int]:
@@ -152,28 +167,19 @@ def _counts(letters: Letters, topic: LetterTopic | None, tally: Tally) -> dict[s
 
 
 @app.command()
+@grouped
 def show(
-    topic: _Topic = None,
-    connect: Connect = None,
-    context: ContextName = None,
-    servers: Servers = None,
-    command_config: CommandConfig = None,
-    timeout: _Timeout = 30,
-    connector: _Connector = "",
-    stage: _Stage = "",
-    original_topic: _From = "",
-    error: _Error = "",
-    limit: Annotated[int, typer.Option(min=1, help="At most so many letters.")] = 20,
-    offset: Annotated[int, typer.Option(min=0, help="Pass over so many first.")] = 0,
+    place: Place,
+    choice: Choice,
+    limit: Annotated[int, typer.Option(min=1, help="Number of letters to show.")] = 20,
+    offset: Annotated[int, typer.Option(min=0, help="Number of letters to skip first.")] = 0,
     output: OutputOption = Output.TABLE,
     as_json: _Json = False,
 ) -> None:
-    """The letters: where each was, what went wrong, key, value and headers."""
-    from penstock.cli.dlq import shown
-    from penstock.cli.dlq.letters import Wanted
+    """The letters: their origin and error, key, value and headers."""
+    from penstock.cli.dlq import letter_views
 
-    place = _Place(topic, Target.of(connect, context, servers, command_config), timeout)
-    wanted = Wanted(connector, stage, original_topic, error)
+    wanted = choice.wanted
     form = Output.JSON if as_json else output
     with place.letters() as letters:
         matching = (
@@ -184,24 +190,17 @@ def show(
         )
         found = islice(matching, offset, offset + limit)
         if form is not Output.TABLE:
-            show_document([shown.letter_json(letter) for letter in found], form)
-        elif not shown.print_letters(found):
+            show_document([letter_views.letter_json(letter) for letter in found], form)
+        elif not letter_views.print_letters(found):
             say("There are no such letters.")
 
 
 @app.command()
+@grouped
 def replay(
-    topic: _Topic = None,
-    connect: Connect = None,
-    context: ContextName = None,
-    servers: Servers = None,
-    command_config: CommandConfig = None,
-    timeout: _Timeout = 30,
-    connector: _Connector = "",
-    stage: _Stage = "",
-    original_topic: _From = "",
-    error: _Error = "",
-    to: Annotated[str, typer.Option(help="Write to this topic, not where they came from.")] = "",
+    place: Place,
+    choice: Choice,
+    to: Annotated[str, typer.Option(help="Write to this topic, not to the original one.")] = "",
     again: Annotated[
         bool, typer.Option("--again", help="Also letters that were replayed before.")
     ] = False,
@@ -210,7 +209,7 @@ def replay(
         typer.Option(
             min=1,
             max=10_000,
-            help="Letters in memory; they are written, confirmed and remembered together.",
+            help="Letters in memory; they are written, confirmed and marked together.",
         ),
     ] = 500,
     dry_run: Annotated[
@@ -220,22 +219,20 @@ def replay(
 ) -> None:
     """Write letters back to the topics they came from, as they were before they failed.
 
-    Key, value and headers are those of the record, byte for byte; the context headers stay behind.
-    Letters that were written are remembered as offsets of the consumer group penstock-dlq-TOPIC.
+    Key, value and headers are those of the record, byte for byte; the context headers are removed.
+    Replayed letters are marked by offsets of the consumer group penstock-dlq-TOPIC.
     """
-    from penstock.cli.dlq.letters import Wanted
     from penstock.cli.dlq.replay import Replay
 
-    place = _Place(topic, Target.of(connect, context, servers, command_config), timeout)
-    wanted = Wanted(connector, stage, original_topic, error)
+    wanted = choice.wanted
     with place.letters() as letters:
         for each in list(place.existing(letters)):
             task = Replay(each, wanted, to, again, batch)
             _replay_topic(letters, place, task, ask=not yes, dry=dry_run)
 
 
-def _replay_topic(letters: Letters, place: _Place, task: Replay, *, ask: bool, dry: bool) -> None:
-    from penstock.cli.dlq.shown import counted
+def _replay_topic(letters: Letters, place: Place, task: Replay, *, ask: bool, dry: bool) -> None:
+    from penstock.cli.dlq.letter_views import counted
 
     name = task.topic.name
     targets = task.survey(task.chosen(letters))
@@ -252,11 +249,11 @@ def _replay_topic(letters: Letters, place: _Place, task: Replay, *, ask: bool, d
     _write(letters, place, task, targets)
 
 
-def _write(letters: Letters, place: _Place, task: Replay, targets: Counter[str]) -> None:
+def _write(letters: Letters, place: Place, task: Replay, targets: Counter[str]) -> None:
     from rich.progress import Progress
 
+    from penstock.cli.dlq.letter_views import counted
     from penstock.cli.dlq.replay import run
-    from penstock.cli.dlq.shown import counted
 
     with Progress(console=err, transient=True) as progress:
         bar = progress.add_task(task.topic.name, total=targets.total())
@@ -265,6 +262,6 @@ def _write(letters: Letters, place: _Place, task: Replay, targets: Counter[str])
             letters,
             place.client(),
             targets,
-            told=lambda written: progress.advance(bar, written),
+            on_batch=lambda written: progress.advance(bar, written),
         )
     say(f"{task.topic.name}: {counted(count)} {'was' if count == 1 else 'were'} replayed.")

@@ -1,4 +1,4 @@
-"""A dead letter: the record as it was, and the story that its headers tell."""
+"""A dead letter: the original record, and the story of its failure from the context headers."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from penstock.data import dead_letters as names
-from penstock.data.record import KafkaRecord
+from penstock.kernel.data import dead_letters as names
+from penstock.kernel.data.record import KafkaRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class Letter:
     """A record of a dead letter topic.
 
     Attributes:
-        headers: without those of the story.
+        headers: the record's own, without the context headers.
         story: what the context headers say, by their names without the prefix; empty if the
             connector did not write any.
     """
@@ -72,13 +72,13 @@ class Letter:
 
     @property
     def size(self) -> int:
-        """The bytes of what is written back."""
+        """The size in bytes of the record to write back."""
         headers = sum(len(name) + len(value or b"") for name, value in self.headers)
         return len(self.key or b"") + len(self.value or b"") + headers
 
     @property
     def place(self) -> str:
-        """Where in the dead letter topic it stands."""
+        """Its partition and offset in the dead letter topic."""
         return f"{self.topic}-{self.partition}, offset {self.offset}"
 
 
@@ -91,8 +91,8 @@ def _number(text: str | None) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """Which letters are meant; what is empty does not matter."""
+class LetterFilter:
+    """Which letters to use; an empty field matches all."""
 
     connector: str = ""
     stage: str = ""
@@ -127,8 +127,7 @@ _OTHERS: Final[_Alike] = ("", "", "", "(other errors)")
 class Tally:
     """Counts letters by connector, topic, stage and error, without keeping them.
 
-    Of more than `most` groups the rare ones become one, so the sum is right, and what is frequent
-    stands out.
+    If there are more than `most` groups, the rare ones are merged into one, so the sum stays right.
     """
 
     def __init__(self, most: int = 1000) -> None:
@@ -148,14 +147,14 @@ class Tally:
             self._fold()
 
     def _fold(self) -> None:
-        # Half of them at once: else each new kind would sort them all.
+        # Half of them at once: otherwise each new kind would sort them all.
         by_count = sorted(self._found, key=lambda alike: self._found[alike][0])
         for alike in by_count[: (len(by_count) + 1) // 2]:
             self._others = _both(self._others, self._found.pop(alike))
 
     @property
     def groups(self) -> list[Group]:
-        """The most frequent first, and at the end those that were too many."""
+        """The most frequent first; the merged rare ones last."""
         groups = [Group(*alike, count, last) for alike, (count, last) in self._found.items()]
         groups.sort(key=lambda group: (-group.count, group.connector, group.error))
         return [*groups, Group(*_OTHERS, *self._others)] if self._others[0] else groups

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from penstock.errors import ConflictError
+from penstock.kernel.errors import ConflictError
 
 #: Brokers take notes of 4096 bytes (`offset.metadata.max.bytes`).
 MOST_NOTE: Final = 4000
@@ -31,7 +31,7 @@ class Replayed:
 
     @classmethod
     def parse(cls, offset: int, note: str) -> Replayed:
-        """What was stored; a note that is not ours counts as none."""
+        """From what is stored; a note in another form is ignored."""
         found = [(int(start), int(end) + 1) for start, end in _RANGE.findall(note)]
         return cls(offset, tuple(found))
 
@@ -39,7 +39,7 @@ class Replayed:
         return offset < self.floor or any(start <= offset < end for start, end in self.ranges)
 
     def after(self, offsets: Iterable[int]) -> Replayed:
-        """The same with these, too."""
+        """The same with these offsets added."""
         floor = self.floor
         merged: list[tuple[int, int]] = []
         for start, end in sorted([*self.ranges, *((each, each + 1) for each in offsets)]):
@@ -60,6 +60,6 @@ class Replayed:
         """Raises ConflictError if the note is longer than brokers take."""
         if len(self.note) > MOST_NOTE:
             raise ConflictError(
-                "the letters replayed so far are too scattered to be remembered; replay those in"
-                " between first (with fewer filters), or use --again, which marks nothing"
+                "the replayed letters are too scattered to be marked; replay those in between"
+                " first (with fewer filters), or use --again, which marks nothing"
             )

@@ -1,7 +1,7 @@
 """Writing letters back to where their records came from, a batch after another.
 
 The letters are read twice: first to count them and to see that each can be written, then to write
-them. So no more than a batch of them is in memory, however many there are.
+them. So at most one batch is in memory, however many there are.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Final
 
-from penstock.cli.dlq.letters import Letter, Wanted
+from penstock.cli.dlq.letters import Letter, LetterFilter
 from penstock.cli.dlq.marks import Replayed
 from penstock.cli.dlq.topics import Letters, LetterTopic
-from penstock.data.record import TopicPartition
-from penstock.errors import BadRequestError
 from penstock.kafka.clients import NewRecord, TopicWriter
+from penstock.kernel.data.record import TopicPartition
+from penstock.kernel.errors import BadRequestError
 
 BATCH: Final = 500
 MOST_BYTES: Final = 16 * 1024 * 1024
@@ -27,10 +27,10 @@ MOST_TARGETS: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """Which letters of a topic are to be written, where, and how many at a time."""
+    """Which letters of a topic to write, where to, and how many at a time."""
 
     topic: LetterTopic
-    wanted: Wanted = field(default_factory=Wanted)
+    wanted: LetterFilter = field(default_factory=LetterFilter)
     to: str = ""
     again: bool = False
     batch: int = BATCH
@@ -47,24 +47,26 @@ class Replay:
         """The topic it goes to.
 
         Raises:
-            BadRequestError: it can't be written back, or not there.
+            BadRequestError: it can't be written back, or not to that topic.
         """
         if self.to == self.topic.name:
-            raise BadRequestError(f"{self.to} is the dead letter topic itself; see --to")
+            raise BadRequestError(
+                f"{self.to} is the dead letter topic itself; name another with --to"
+            )
         if self.to:
             return self.to
         if not letter.original_topic:
             raise BadRequestError(
-                f"{letter.place}: it has no context headers, so nobody knows where it came"
-                " from; name a topic with --to. (The connector writes them with"
+                f"{letter.place}: it has no context headers, so its origin is unknown; name"
+                " a topic with --to. (The connector writes them with"
                 " errors.deadletterqueue.context.headers.enable=true.)"
             )
         if letter.of_source:
             raise BadRequestError(
-                f"{letter.place}: it is from the source {letter.connector}, and is JSON of the"
-                f" record before its transforms and converters, so it can't be written to"
-                f" {letter.original_topic} as it is; name a topic for it with --to, which a"
-                " connector with JsonConverter can read. Leave such letters out with"
+                f"{letter.place}: it can't be written to {letter.original_topic}: it is from the"
+                f" source {letter.connector}, and is JSON of the record before its transforms and"
+                " converters; name another topic with --to, which a connector with JsonConverter"
+                " can read. Leave such letters out with"
                 " --connector"
             )
         return letter.original_topic
@@ -74,7 +76,7 @@ class Replay:
 
         Raises:
             BadRequestError: one of them can't be written back.
-            ConflictError: they are too scattered to be remembered.
+            ConflictError: they are too scattered to be marked.
         """
         targets: Counter[str] = Counter()
         replayed = self.topic.replayed
@@ -82,14 +84,14 @@ class Replay:
             targets.update(self.target(letter) for letter in batch)
             if len(targets) > MOST_TARGETS:
                 raise BadRequestError(
-                    f"the letters came from more than {MOST_TARGETS} topics; choose some of them"
-                    " with --original-topic or --connector, or name one topic with --to"
+                    f"the letters came from more than {MOST_TARGETS} topics; choose some with"
+                    " --original-topic or --connector, or name one topic with --to"
                 )
             replayed = self.marked(replayed, batch)
         return targets
 
     def record(self, letter: Letter, partitions: Mapping[str, int]) -> NewRecord:
-        """The record as it was; in its own partition, if it goes back and that is still there."""
+        """The original record; in its own partition, if it goes back and that still exists."""
         topic = self.target(letter)
         partition = None if self.to else letter.original_partition
         if partition is not None and partition >= partitions.get(topic, 0):
@@ -99,7 +101,7 @@ class Replay:
     def marked(
         self, replayed: Mapping[TopicPartition, Replayed], batch: Sequence[Letter]
     ) -> Mapping[TopicPartition, Replayed]:
-        """The marks once a batch is written; as they were with `again`, which marks nothing.
+        """The marks after a batch is written; unchanged with `again`, which marks nothing.
 
         Raises:
             ConflictError: they would be longer than brokers take.
@@ -123,30 +125,30 @@ def run(
     letters: Letters,
     properties: Mapping[str, str],
     targets: Iterable[str],
-    told: Callable[[int], None],
+    on_batch: Callable[[int], None],
 ) -> int:
-    """Write the letters; each batch is marked once it is written. How many there were.
+    """Write the letters, and mark each batch once it is written. Returns how many there were.
 
     Args:
         replay: what to write.
         letters: where they are, and where the marks go.
         properties: those of a Kafka client.
         targets: the topics that they go to.
-        told: gets the number of letters of each batch that is written.
+        on_batch: gets the number of letters of each batch that is written.
     """
     partitions = letters.partitions(list(targets))
     replayed = replay.topic.replayed
     count = 0
     with closing(TopicWriter(properties)) as writer:
         for batch in batches(replay.chosen(letters), replay.batch):
-            # What could not be remembered is not written.
+            # A batch that could not be marked is not written.
             replayed = replay.marked(replayed, batch)
             records = (replay.record(letter, partitions) for letter in batch)
             writer.write(records, letters.deadline())
             if not replay.again:
                 letters.mark(replay.topic.name, replayed)
             count += len(batch)
-            told(len(batch))
+            on_batch(len(batch))
     return count
 
 

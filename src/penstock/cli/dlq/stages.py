@@ -1,4 +1,4 @@
-"""The steps that can fail, by the names that the letters of every Connect cluster have for them."""
+"""The steps that can fail, by the names that Kafka Connect writes into dead letters."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Stage(StrEnum):
 
 
 def stage_named(text: str) -> str:
-    """A step as somebody wrote it, in letters of any size; nothing for none.
+    """The step of this name, in upper or lower case; empty for an empty text.
 
     Raises:
         typer.BadParameter: there is no such step.

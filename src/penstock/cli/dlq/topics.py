@@ -1,4 +1,4 @@
-"""Dead letter topics: which there are, and the letters in them."""
+"""Dead letter topics, and the letters in them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Final
 
 from penstock.cli.dlq.letters import Letter
 from penstock.cli.dlq.marks import Replayed, group_of
-from penstock.clock import Deadline
-from penstock.data.record import TopicPartition
-from penstock.errors import NotFoundError
 from penstock.kafka.clients import Admin, Edge, TopicReader
-from penstock.wire.models import ConnectorInfo
+from penstock.kernel.clock import Deadline
+from penstock.kernel.data.record import TopicPartition
+from penstock.kernel.errors import NotFoundError
+from penstock.kernel.wire.models import ConnectorInfo
 
 _KEY: Final = "errors.deadletterqueue.topic.name"
 
@@ -30,7 +30,7 @@ def topics_of(connectors: Mapping[str, ConnectorInfo]) -> dict[str, list[str]]:
 
 @dataclass(frozen=True, slots=True)
 class LetterTopic:
-    """A topic as it is now: where each partition begins and ends, and what was replayed."""
+    """A topic now: where each partition begins and ends, and which letters were replayed."""
 
     name: str
     edges: Mapping[TopicPartition, tuple[int, int]]
@@ -42,7 +42,7 @@ class LetterTopic:
 
     @property
     def behind_the_floor(self) -> dict[TopicPartition, tuple[int, int]]:
-        """The edges without the letters that were replayed from the beginning on."""
+        """The edges without the replayed letters at the beginning."""
         return {
             each: (max(start, self.replayed.get(each, Replayed()).floor), end)
             for each, (start, end) in self.edges.items()
@@ -54,7 +54,7 @@ class LetterTopic:
 
 
 class Letters:
-    """Looks into dead letter topics, each call with a deadline."""
+    """Reads dead letter topics, each call with a deadline."""
 
     def __init__(self, properties: Mapping[str, str], seconds: float) -> None:
         self._properties = properties
@@ -72,7 +72,7 @@ class Letters:
         return LetterTopic(name, edges, self._replayed(name, starts))
 
     def check(self, names: Sequence[str]) -> None:
-        """Raises NotFoundError unless all these topics are there."""
+        """Raises NotFoundError unless all these topics exist."""
         missing = set(names) - self._admin.topics(names, self.deadline()).keys()
         if missing:
             where = self._properties.get("bootstrap.servers", "")
@@ -93,15 +93,15 @@ class Letters:
         topic: LetterTopic,
         edges: Mapping[TopicPartition, tuple[int, int]] | None = None,
     ) -> Iterator[Letter]:
-        """The letters of a topic, or those between some edges; a partition after another, so
-        that they come in the same order each time."""
+        """The letters of a topic, or those between some edges; one partition after another, so
+        that the order is the same each time."""
         with closing(TopicReader(self._properties, topic.name)) as reader:
             for partition, (start, end) in (topic.edges if edges is None else edges).items():
                 for record in reader.read({partition: (start, end)}, self._seconds):
                     yield Letter.of(record)
 
     def mark(self, name: str, replayed: Mapping[TopicPartition, Replayed]) -> None:
-        """Remember what was replayed."""
+        """Store which letters were replayed."""
         floors = {partition: each.floor for partition, each in replayed.items()}
         notes = {partition: each.note for partition, each in replayed.items()}
         self._admin.alter_group_offsets(group_of(name), floors, self.deadline(), notes)

@@ -1,0 +1,1 @@
+"""`penstock plan`, `apply`, `export` and `watch`: connectors from files."""

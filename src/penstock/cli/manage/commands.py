@@ -14,15 +14,16 @@ import typer
 from penstock.cli.completion import connector_names
 from penstock.cli.confirmation import confirm
 from penstock.cli.connectors.given import Strict
+from penstock.cli.formats import Output, OutputOption, show_document
+from penstock.cli.options import Options, grouped
 from penstock.cli.output import complain, err
-from penstock.cli.shown import Output, OutputOption, show_document
-from penstock.cli.target import Connect, ContextName, Target
-from penstock.cli.waiting import patience
-from penstock.errors import NotFoundError, PenstockError
+from penstock.cli.target import ConnectCluster
+from penstock.cli.wait_options import patience
+from penstock.kernel.errors import ConfigError, NotFoundError, PenstockError
 
 if TYPE_CHECKING:
-    from penstock.client import Client
-    from penstock.manager import Plan
+    from penstock.tools.client import Client
+    from penstock.tools.manager import Plan
 
 app = typer.Typer(rich_markup_mode=None, context_settings={"max_content_width": 100})
 
@@ -30,29 +31,7 @@ _Paths = Annotated[
     list[Path],
     typer.Argument(metavar="DIR|FILE...", help="Connector files, or directories of them."),
 ]
-_Prune = Annotated[
-    bool,
-    typer.Option("--prune", help="Delete connectors of this project that no file has any more."),
-]
-_Project = Annotated[
-    str,
-    typer.Option(
-        envvar="PENSTOCK_PROJECT", help="Whose connectors these are: only those are pruned."
-    ),
-]
-_Adopt = Annotated[
-    bool,
-    typer.Option("--adopt", help="Take over connectors that nobody or another project manages."),
-]
-_Only = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--only",
-        help="Only names like this: 'jdbc_*'. Repeatable.",
-        autocompletion=connector_names,
-    ),
-]
-_Parallel = Annotated[int, typer.Option(min=1, max=64, help="So many requests at once.")]
+_Parallel = Annotated[int, typer.Option(min=1, max=64, help="Requests at a time.")]
 _EXIT_CHANGES = 2
 _WAIT_SECONDS = 120.0
 
@@ -73,46 +52,60 @@ class ExportSecrets(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class _Scope:
-    """What a command compares."""
+class Scope(Options):
+    """Which connectors a command is about."""
 
-    paths: list[Path]
-    project: str
-    prune: bool
-    adopt: bool
-    only: list[str]
+    prune: Annotated[
+        bool,
+        typer.Option("--prune", help="Delete connectors of this project that are in no file."),
+    ] = False
+    project: Annotated[
+        str,
+        typer.Option(
+            envvar="PENSTOCK_PROJECT", help="The project that owns these connectors; for --prune."
+        ),
+    ] = "default"
+    adopt: Annotated[
+        bool, typer.Option("--adopt", help="Take over connectors of no or another project.")
+    ] = False
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--only",
+            help="Only names like this: 'jdbc_*'. Repeatable.",
+            autocompletion=connector_names,
+        ),
+    ] = None
 
-    def plan(self, client: Client) -> Plan:
-        from penstock import manager
-        from penstock.manager.connector import unmatched
+    def plan(self, client: Client, paths: list[Path]) -> Plan:
+        from penstock.tools import manager
+        from penstock.tools.manager.connector import unmatched
 
-        wanted = manager.load(self.paths)
+        wanted = manager.load(paths)
         found = manager.plan(
             client,
             wanted,
             project=self.project,
             prune=self.prune,
             adopt=self.adopt,
-            only=self.only,
+            only=self.only or [],
         )
-        missing = unmatched(self.only, (each.name for each in found.changes))
+        missing = unmatched(self.only or [], (each.name for each in found.changes))
         if missing:
             where = f"the files, or of the project {self.project}," if self.prune else "the files"
             raise NotFoundError(
-                f"--only {' or '.join(missing)}: no connector of {where} is so named"
+                f"--only {' or '.join(missing)}: no connector of {where} has this name"
             )
         return found
 
 
 @app.command()
+@grouped
 def plan(
     paths: _Paths,
-    connect: Connect = None,
-    context: ContextName = None,
-    prune: _Prune = False,
-    project: _Project = "default",
-    adopt: _Adopt = False,
-    only: _Only = None,
+    *,
+    cluster: ConnectCluster,
+    scope: Scope,
     details: Annotated[
         bool, typer.Option("--details", help="All keys of connectors that would be created.")
     ] = False,
@@ -132,15 +125,14 @@ def plan(
     penstock plan connectors/ --prune --exit-code       in CI: 0 nothing, 2 changes, 1 errors
     penstock plan orders.yaml --connect http://connect:8083 -o json
     """
-    scope = _Scope(paths, project, prune, adopt, only or [])
-    with _errors_end_with_1(), Target.of(connect, context).client() as client:
-        from penstock.manager import check
+    with _errors_end_with_1(), cluster.client() as client:
+        from penstock.tools.manager import check
 
-        found = check(scope.plan(client), client, parallel=parallel, strict=strict)
+        found = check(scope.plan(client, paths), client, parallel=parallel, strict=strict)
     if output is not Output.TABLE:
         show_document(found.to_json(), output)
     else:
-        from penstock.cli.manage.shown import print_plan
+        from penstock.cli.manage.plan_views import print_plan
 
         print_plan(found, details=details)
     if found.problems:
@@ -150,14 +142,12 @@ def plan(
 
 
 @app.command()
+@grouped
 def apply(
     paths: _Paths,
-    connect: Connect = None,
-    context: ContextName = None,
-    prune: _Prune = False,
-    project: _Project = "default",
-    adopt: _Adopt = False,
-    only: _Only = None,
+    *,
+    cluster: ConnectCluster,
+    scope: Scope,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Plan and validate, and change nothing.")
     ] = False,
@@ -174,26 +164,25 @@ def apply(
     ] = None,
     parallel: _Parallel = 8,
     fail_fast: Annotated[
-        bool, typer.Option("--fail-fast", help="Try nothing more after the first failure.")
+        bool, typer.Option("--fail-fast", help="Stop after the first failure.")
     ] = False,
     strict: Strict = False,
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Do not ask before connectors are deleted.")
     ] = False,
 ) -> None:
-    """Bring a cluster to what files say. All configs are validated before anything is changed.
+    """Change a cluster to match files. All configs are validated before anything is changed.
 
     \b
     penstock apply connectors/ --wait
     penstock apply connectors/ --prune --project billing --yes
     penstock apply connectors/ --only 'jdbc_*' --dry-run
     """
-    scope = _Scope(paths, project, prune, adopt, only or [])
-    with _errors_end_with_1(), Target.of(connect, context).client() as client:
-        seconds = patience(timeout, wait=wait, default=_WAIT_SECONDS)
-        found = scope.plan(client)
+    seconds = patience(timeout, wait=wait, default=_WAIT_SECONDS)
+    with _errors_end_with_1(), cluster.client() as client:
+        found = scope.plan(client, paths)
+        from penstock.cli.manage.plan_views import print_plan
         from penstock.cli.manage.run import run_plan
-        from penstock.cli.manage.shown import print_plan
 
         print_plan(found)
         if not yes and not dry_run and any(each.action == "delete" for each in found.pending):
@@ -211,6 +200,7 @@ def apply(
 
 
 @app.command()
+@grouped
 def export(
     patterns: Annotated[
         list[str] | None,
@@ -218,13 +208,13 @@ def export(
             metavar="[PATTERN...]", help="Names like 'jdbc_*'.", autocompletion=connector_names
         ),
     ] = None,
-    connect: Connect = None,
-    context: ContextName = None,
+    *,
+    cluster: ConnectCluster,
     output_dir: Annotated[
         Path | None, typer.Option(help="A file for each connector, in this directory.")
     ] = None,
     file: Annotated[
-        Path | None, typer.Option(help="All in this file; else they are shown.")
+        Path | None, typer.Option(help="All in this file; default: standard output.")
     ] = None,
     form: Annotated[
         ExportFormat, typer.Option("--format", help="Of the files.")
@@ -232,7 +222,7 @@ def export(
     secrets: Annotated[
         ExportSecrets,
         typer.Option(
-            help="For passwords: [hidden], which keeps what the cluster has, ${env:…}, or clear."
+            help="Passwords as [hidden], which keeps the cluster's, as ${env:…}, or clear."
         ),
     ] = ExportSecrets.HIDDEN,
     force: Annotated[
@@ -246,7 +236,11 @@ def export(
     penstock export 'jdbc_*' --format json --file jdbc.json
     penstock export --secrets env > connectors.yaml
     """
-    with _errors_end_with_1(), Target.of(connect, context).client() as client:
+    if output_dir is not None and file is not None:
+        raise ConfigError("give --output-dir or --file, not both")
+    if force and output_dir is None and file is None:
+        raise ConfigError("--force replaces files: give --output-dir or --file")
+    with _errors_end_with_1(), cluster.client() as client:
         from penstock.cli.manage.export import run_export
 
         run_export(
@@ -261,46 +255,44 @@ def export(
 
 
 @app.command()
+@grouped
 def watch(
     paths: _Paths,
-    connect: Connect = None,
-    context: ContextName = None,
-    prune: _Prune = False,
-    project: _Project = "default",
-    adopt: _Adopt = False,
-    only: _Only = None,
+    *,
+    cluster: ConnectCluster,
+    scope: Scope,
     interval: Annotated[
-        float, typer.Option(min=0.1, help="Seconds between two looks at files and cluster.")
+        float, typer.Option(min=0.1, help="Seconds between two checks of files and cluster.")
     ] = 10,
     parallel: _Parallel = 8,
 ) -> None:
     """Keep a cluster equal to its files until Ctrl-C or SIGTERM.
 
-    A broken file changes nothing; it is told once, and again when it is mended.
+    A broken file changes nothing; it is reported once, and once more when it is fixed.
 
     \b
     penstock watch connectors/ --prune --project billing
     penstock watch connectors/ --interval 60
     """
-    with _errors_end_with_1(), Target.of(connect, context).client() as client:
+    with _errors_end_with_1(), cluster.client() as client:
         from penstock.cli.manage.run import run_watch
 
         run_watch(
             client,
             paths,
             interval,
-            project=project,
-            prune=prune,
-            adopt=adopt,
-            only=only or [],
+            project=scope.project,
+            prune=scope.prune,
+            adopt=scope.adopt,
+            only=scope.only or [],
             parallel=parallel,
         )
 
 
 @contextmanager
 def _errors_end_with_1() -> Iterator[None]:
-    """2 means changes here, so even a wrong file ends with 1."""
-    from penstock.manager import ProblemsError
+    """2 means changes for `plan`, so even a wrong file ends with 1, in all of these commands."""
+    from penstock.tools.manager import ProblemsError
 
     try:
         yield

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from penstock.cli.output import err, out, say
-from penstock.client import Client
-from penstock.errors import ConfigError, NotFoundError
-from penstock.manager import Export, Format, SecretForm
-from penstock.manager import export as read
-from penstock.manager.connector import unmatched
-from penstock.manager.exporting import write_directory, write_text
+from penstock.cli.output import connectors_are, err, out, say
+from penstock.kernel.errors import ConfigError, NotFoundError
+from penstock.tools.client import Client
+from penstock.tools.manager import Export, Format, SecretForm
+from penstock.tools.manager import export as read
+from penstock.tools.manager.connector import unmatched
+from penstock.tools.manager.exporting import write_directory, write_text
 
 _WARNED = 20
 
@@ -26,11 +26,7 @@ def run_export(
     secrets: str,
     force: bool,
 ) -> None:
-    """Write, and name the secrets that the files do not have."""
-    if directory is not None and file is not None:
-        raise ConfigError("give --output-dir or --file, not both")
-    if force and directory is None and file is None:
-        raise ConfigError("--force replaces files: give --output-dir or --file")
+    """Write the files, and list the secrets that are not in them."""
     found = read(client, patterns, SecretForm(secrets))
     missing = unmatched(patterns, found.documents)
     if missing:
@@ -40,10 +36,10 @@ def run_export(
         )
     if directory is not None:
         files = write_directory(found, directory, Format(form), replace=force)
-        say(f"{len(files)} connectors are in {directory}.")
+        say(f"{connectors_are(len(files))} in {directory}.")
     elif file is not None:
         _write_file(file, write_text(found, Format(form)), force=force)
-        say(f"{len(found.documents)} connectors are in {file}.")
+        say(f"{connectors_are(len(found.documents))} in {file}.")
     else:
         out.file.write(write_text(found, Format(form)))
     _warn(found, SecretForm(secrets))

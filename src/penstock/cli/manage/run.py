@@ -1,4 +1,4 @@
-"""Carry plans out, and say how it goes: a bar on a terminal, lines elsewhere."""
+"""Carries plans out and shows progress: a bar on a terminal, lines elsewhere."""
 
 from __future__ import annotations
 
@@ -12,12 +12,23 @@ from typing import Any
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from penstock.cli.manage.shown import done, print_plan
+from penstock.cli.manage.plan_views import done, print_plan
 from penstock.cli.output import complain, err, out, say, warn
-from penstock.client import Client
-from penstock.client.waiting import reason
-from penstock.manager import Failure, Outcome, Plan, Report, Result, Watch, apply, validate, wait
-from penstock.manager.waiting import targets
+from penstock.tools.client import Client
+from penstock.tools.client.arrival import reason
+from penstock.tools.manager import (
+    Failure,
+    Outcome,
+    Plan,
+    Problem,
+    Report,
+    Result,
+    Watch,
+    apply,
+    validate,
+    wait,
+)
+from penstock.tools.manager.arrivals import targets
 
 
 def run_plan(
@@ -30,8 +41,9 @@ def run_plan(
     fail_fast: bool,
     strict: bool,
 ) -> bool:
-    """Whether everything was done and, if waited for, runs."""
+    """Whether everything was done and, with `wait_seconds`, runs."""
     if not plan.pending:
+        validate(plan, client, strict=strict, noted=_note)
         return True
     total = len(plan.pending)
     if dry_run:
@@ -42,13 +54,13 @@ def run_plan(
                 parallel=parallel,
                 strict=strict,
                 told=lambda _: moved("validating"),
-                noted=lambda problem: warn(str(problem)),
+                noted=_note,
             )
         say("Everything is valid; nothing was changed.")
         return True
     with _bar(total) as moved:
 
-        def told(outcome: Outcome) -> None:
+        def report_outcome(outcome: Outcome) -> None:
             moved("applying")
             if outcome.result is Result.DONE:
                 say(done(outcome.change))
@@ -59,12 +71,16 @@ def run_plan(
             parallel=parallel,
             fail_fast=fail_fast,
             strict=strict,
-            noted=lambda problem: warn(str(problem)),
+            noted=_note,
             checked=lambda _: moved("validating"),
-            told=told,
+            told=report_outcome,
         )
     _print_report(report)
     return _has_arrived(client, report, wait_seconds) and report.ok
+
+
+def _note(problem: Problem) -> None:
+    warn(str(problem))
 
 
 def _has_arrived(client: Client, report: Report, seconds: float | None) -> bool:
@@ -86,8 +102,8 @@ def _print_report(report: Report) -> None:
         text = f"failed to {change.action} {change.name}: {outcome.error}"
         err.print(text, style="red", markup=False)
     counts = {result: len(report.of(result)) for result in Result}
-    told = ", ".join(f"{count} {result}" for result, count in counts.items() if count)
-    out.print(f"Applied: {told}.", style="bold", markup=False)
+    totals = ", ".join(f"{count} {result}" for result, count in counts.items() if count)
+    out.print(f"Applied: {totals}.", style="bold", markup=False)
     skipped = [each.change.name for each in report.of(Result.NOT_TRIED)]
     if skipped:
         complain(f"not tried, because others failed: {', '.join(skipped)}")
@@ -120,15 +136,15 @@ class _Bar:
 
 @contextmanager
 def _bar(total: int) -> Iterator[_Bar]:
-    """A bar below what is said; nothing where no terminal is."""
+    """A bar below the printed lines; none without a terminal."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    # On the console of the lines that are said meanwhile: two would write over each other.
+    # On the console that prints the lines: two consoles would overwrite each other.
     with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as progress:
         yield _Bar(progress, total)
 
 
 def run_watch(client: Client, paths: Sequence[Path], interval: float, **scope: Any) -> None:
-    """Until SIGINT or SIGTERM; a change that is under way is finished."""
+    """Watch until SIGINT or SIGTERM; a change under way is finished first."""
     stopped = threading.Event()
     watch = Watch(
         client=client,

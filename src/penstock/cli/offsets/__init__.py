@@ -1,0 +1,1 @@
+"""`penstock offsets`: shows and changes the offsets of connectors."""

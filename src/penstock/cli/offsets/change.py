@@ -4,15 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from penstock.cli.confirmation import confirm
+from penstock.cli.formats import Output, OutputOption
 from penstock.cli.offsets.place import Place
+from penstock.cli.options import Options
 from penstock.cli.output import err
-from penstock.cli.shown import Output
 
 if TYPE_CHECKING:
-    from penstock.offsets import Kind, Offsets, Outcome, Plan, Wish
+    from penstock.tools.offsets import ChangeRequest, Kind, Offsets, Outcome, Plan
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeOptions(Options):
+    """How a change is made."""
+
+    recreate: Annotated[
+        bool,
+        typer.Option(
+            "--recreate",
+            help="If the server can't stop connectors (before 3.5): delete it, and create it"
+            " again.",
+        ),
+    ] = False
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only show what would be read again.")
+    ] = False
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before the change.")] = False
+    output: OutputOption = Output.TABLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,55 +44,54 @@ class Change:
     place: Place
     name: str
     action: str
-    recreate: bool
-    dry_run: bool
-    yes: bool
-    output: Output
+    options: ChangeOptions
 
-    def run(self, wish: Wish | None) -> None:
-        """Carry the wish out; None undoes the last change."""
+    def run(self, request: ChangeRequest | None) -> None:
+        """Carry the request out; None undoes the last change."""
         with self.place.offsets() as offsets:
-            plan = offsets.plan(self.name, wish or self._undoing(offsets))
+            plan = offsets.plan(self.name, request or self._undoing(offsets))
             if not self._wanted(offsets, plan):
                 return
             outcome = (
-                offsets.undo(self.name, recreate=self.recreate)
-                if wish is None
-                else offsets.apply(self.name, wish, action=self.action, recreate=self.recreate)
+                offsets.undo(self.name, recreate=self.options.recreate)
+                if request is None
+                else offsets.apply(
+                    self.name, request, action=self.action, recreate=self.options.recreate
+                )
             )
             self._report(plan.kind, outcome)
 
-    def _undoing(self, offsets: Offsets) -> Wish:
-        from penstock.offsets import put_back
+    def _undoing(self, offsets: Offsets) -> ChangeRequest:
+        from penstock.tools.offsets import put_back
 
         return put_back(offsets.last_change(self.name).moves)
 
     def _wanted(self, offsets: Offsets, plan: Plan) -> bool:
-        from penstock.cli.offsets.shown import show_moves
+        from penstock.cli.offsets.views import show_moves
 
-        people = self.output is Output.TABLE
-        tell_notes(offsets)
-        if people or self.dry_run:
-            show_moves(plan.kind, plan.moves, self.output)
-        if self.dry_run:
+        people = self.options.output is Output.TABLE
+        print_notes(offsets)
+        if people or self.options.dry_run:
+            show_moves(plan.kind, plan.moves, self.options.output)
+        if self.options.dry_run:
             return False
         if plan.final and not plan.changes:
-            _tell(f"{self.name}: there is nothing to change.")
-            # Such a change counts as undone, so that the one before it is next.
+            _note(f"{self.name}: there is nothing to change.")
+            # Such a change counts as undone: the next undo is for the one before it.
             return self.action == "undo"
-        if not self.yes:
+        if not self.options.yes:
             confirm(_question(plan))
         return True
 
     def _report(self, kind: Kind, outcome: Outcome) -> None:
-        from penstock.cli.offsets.shown import show_moves
+        from penstock.cli.offsets.views import show_moves
 
-        if self.output is not Output.TABLE:
-            show_moves(kind, outcome.moves, self.output)
+        if self.options.output is not Output.TABLE:
+            show_moves(kind, outcome.moves, self.options.output)
         state = f"; the connector is {outcome.state}" if outcome.state else ""
-        _tell(f"{self.name}: {_count(outcome.moves)} changed{state}.")
+        _note(f"{self.name}: {_count(outcome.moves)} changed{state}.")
         if self.action != "undo" and outcome.moves:
-            _tell(f"`penstock offsets undo {self.name}` puts the old back.")
+            _note(f"`penstock offsets undo {self.name}` restores the old offsets.")
 
 
 def _question(plan: Plan) -> str:
@@ -79,8 +100,8 @@ def _question(plan: Plan) -> str:
     if plan.changes:
         return f"Stop {plan.connector}, change {_count(plan.changes)}, start it again?"
     return (
-        f"Nothing that is stored would change; but {plan.connector} may have read more than it has"
-        " stored. Stop it, look again, start it again?"
+        f"No stored offset would change, but {plan.connector} may have read further than it has"
+        " stored. Stop it, compare again, and start it again?"
     )
 
 
@@ -88,12 +109,12 @@ def _count(moves: Sequence[object]) -> str:
     return "1 offset" if len(moves) == 1 else f"{len(moves) or 'no'} offsets"
 
 
-def _tell(text: str) -> None:
-    """For people: not among what scripts read."""
+def _note(text: str) -> None:
+    """Print on standard error, which scripts do not read."""
     err.print(text, markup=False)
 
 
-def tell_notes(offsets: Offsets) -> None:
-    """What was left out, and why."""
+def print_notes(offsets: Offsets) -> None:
+    """Print what was left out, and why."""
     for note in offsets.notes:
-        _tell(f"Note: {note}")
+        _note(f"Note: {note}")

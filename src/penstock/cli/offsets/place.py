@@ -6,15 +6,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from penstock.cli.target import Target
+import typer
+
+from penstock.cli.options import Options
+from penstock.cli.target import CommandConfig, Connect, ContextName, Servers, Target
 
 if TYPE_CHECKING:
-    from penstock.offsets import Offsets
+    from penstock.tools.offsets import Offsets
 
 
-class Way(StrEnum):
+class RouteName(StrEnum):
     """The way to the offsets."""
 
     AUTO = "auto"
@@ -23,34 +26,54 @@ class Way(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Place(Options):
     """Where to work, and how."""
 
-    target: Target
-    via: Way
-    topic: str | None
-    seconds: float
+    connect: Connect = None
+    context: ContextName = None
+    servers: Servers = None
+    command_config: CommandConfig = None
+    offset_topic: Annotated[
+        str | None,
+        typer.Option("--offset-topic", help="The workers' offset.storage.topic [connect-offsets]."),
+    ] = None
+    via: Annotated[
+        RouteName,
+        typer.Option(
+            help="rest: Connect's REST API. topic: Kafka itself, the offsets topic of sources and"
+            " the consumer group of sinks. auto: rest where the server has it."
+        ),
+    ] = RouteName.AUTO
+    timeout: Annotated[float, typer.Option(min=1, help="Seconds for each step.")] = 60
+
+    @property
+    def target(self) -> Target:
+        return Target.of(self.connect, self.context, self.servers, self.command_config)
 
     @contextmanager
     def offsets(self) -> Iterator[Offsets]:
-        from penstock.offsets import Offsets, Via
+        from penstock.tools.offsets import Offsets, Via
 
-        kafka = self.target.kafka()
-        topic = self.topic or self.target.offset_topic
+        target = self.target
+        topic = self.offset_topic or target.offset_topic
         with (
-            self.target.client(self.seconds) as client,
+            target.client(self.timeout) as client,
             Offsets(
-                client, kafka, topic=topic, via=Via(self.via.value), seconds=self.seconds
+                client,
+                target.kafka(),
+                topic=topic,
+                via=Via(self.via.value),
+                seconds=self.timeout,
             ) as offsets,
         ):
             yield offsets
 
     def names(self, patterns: list[str] | None) -> list[str]:
-        """Those that match; a name that no connector has may still have offsets in Kafka."""
-        from penstock.broker.names import chosen, is_pattern
+        """The names that match; one without a connector may still have offsets in Kafka."""
+        from penstock.tools.broker.names import chosen, is_pattern
 
         if patterns and not any(map(is_pattern, patterns)):
             return patterns
-        with self.target.client(self.seconds) as client:
+        with self.target.client(self.timeout) as client:
             known = client.connectors()
         return chosen(known, patterns, "connector") if patterns else known

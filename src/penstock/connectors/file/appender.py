@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from penstock.columns.lines import join_lines
-from penstock.errors import ConfigError, RetriableError
+from penstock.kernel.clock import Deadline
+from penstock.kernel.errors import ConfigError, RetriableError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -59,7 +60,7 @@ class Appending:
     def parts(self) -> Iterator[str]:
         """A new directory for parts, on the disk that has to hold the lines anyway."""
         prefix, beside = f".{self._path.name}.parts-", self._path.parent
-        # A worker that was killed left its own behind; nobody else is at work now.
+        # Left by a killed worker; no other task writes now.
         for left in beside.glob(f"{glob.escape(prefix)}*"):
             shutil.rmtree(left, ignore_errors=True)
         usable = _is_regular(self._descriptor) and os.access(beside, os.W_OK)
@@ -107,7 +108,7 @@ class TargetFile:
         try:
             # Who has it locked is writing, and ends the line.
             if _is_regular(descriptor) and _try_flock(descriptor) and self._is_unfinished():
-                log.warning("File %s ended within a line, which is ended now", self._path)
+                log.warning("File %s ended within a line; a line end was added", self._path)
                 _write(descriptor, b"\n")
         finally:
             os.close(descriptor)
@@ -143,10 +144,10 @@ class TargetFile:
 
 
 def _wait_for(take: Callable[[], bool], stopping: Callable[[], bool], path: str) -> None:
-    end = time.monotonic() + _LOCK_SECONDS
+    deadline = Deadline.after(_LOCK_SECONDS)
     while not take():
-        if stopping() or time.monotonic() > end:
-            raise RetriableError(f"file {path} is being written by somebody else")
+        if stopping() or deadline.expired:
+            raise RetriableError(f"file {path} is being written by another process")
         time.sleep(_LOOK_SECONDS)
 
 

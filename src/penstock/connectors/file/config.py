@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.config import Config, Importance, Type, at_least, key, non_empty
+from penstock.kernel.config import Config, Importance, Type, at_least, key, non_empty
 
 
 class FileStreamSourceConfig(Config):

@@ -1,4 +1,4 @@
-"""A file that grows: which whole lines it has that nobody has read."""
+"""A file that grows: finds whole lines that were not read yet."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO, ClassVar, Final
 
 from penstock.api.connector import ConnectorContext, SinkConnector
 from penstock.api.plugin import CONNECT_VERSION
-from penstock.api.sink import FrameSinkTask, SinkBatch, SinkContext
+from penstock.api.sink import FrameSinkTask, SinkBatch, SinkContext, SinkTraits
 from penstock.columns.lines import LINE_FILES, join_lines
 from penstock.connectors.file.appender import Appending, TargetFile
 from penstock.connectors.file.config import FileStreamSinkConfig
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-    from penstock.data.record import TopicPartition
+    from penstock.kernel.data.record import TopicPartition
 
 log = logging.getLogger(__name__)
 
@@ -30,8 +30,7 @@ class FileStreamSinkTask(FrameSinkTask):
     """Adds lines to one file. Several tasks may share a file; their batches do not mix."""
 
     java_name: ClassVar[str] = "org.apache.kafka.connect.file.FileStreamSinkTask"
-    takes_pieces = 1
-    takes_opened = True
+    traits = SinkTraits(pieces_per_core=1, opened_maps=True)
 
     def __init__(
         self, *, inline_records: int = INLINE_RECORDS, output: BinaryIO | None = None
@@ -67,7 +66,7 @@ class FileStreamSinkTask(FrameSinkTask):
 
 
 def _lines(batch: SinkBatch) -> DataFrame:
-    from penstock.columns.java_text import java_text, opened_text
+    from penstock.columns.java.to_string import java_text, opened_text
 
     value = batch.frame["value"]
     if batch.opened is None:

@@ -6,7 +6,6 @@ import json
 import logging
 import os
 import tempfile
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,8 +18,9 @@ from penstock.connectors.file.config import FileStreamSourceConfig
 from penstock.connectors.file.growing_file import GrowingFile, LineRange
 from penstock.connectors.file.lines import read_lines, split_lines
 from penstock.connectors.file.standard_input import StandardInput
-from penstock.data.schema import STRING_SCHEMA
-from penstock.errors import DataError, RetriableError
+from penstock.kernel.clock import SystemClock
+from penstock.kernel.data.schema import STRING_SCHEMA
+from penstock.kernel.errors import DataError, RetriableError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -83,7 +83,9 @@ class FileStreamSourceTask(FrameSourceTask):
         if not data:
             return None
         frame = self._inline(self._context.spark, [split_lines(data)])
-        return SourceBatch(frame, self._config.topic, STRING_SCHEMA, more=lines.ready)
+        return SourceBatch(
+            frame, self._config.topic, STRING_SCHEMA, more=lines.ready, repeatable=True
+        )
 
     def _read_file(self, lines: GrowingFile) -> SourceBatch | None:
         size = lines.grown_to()
@@ -101,6 +103,7 @@ class FileStreamSourceTask(FrameSourceTask):
             offsets={PartitionKey.of({"filename": found.path}): {"position": found.end}},
             more=found.more,
             kept=kept,
+            repeatable=True,
         )
 
     def _limit(self, spark: SparkSession, lines: GrowingFile) -> int:
@@ -144,8 +147,8 @@ class RangeFrame:
 
     def over(self, found: LineRange) -> DataFrame:
         """The frame, which has these lines until the next call."""
-        told = {"path": found.path, "start": found.start, "end": found.end, "millis": _now()}
-        Path(self._note).write_text(json.dumps(told))
+        note = {"path": found.path, "start": found.start, "end": found.end, "millis": _now()}
+        Path(self._note).write_text(json.dumps(note))
         return self._frame
 
     def close(self) -> None:
@@ -164,9 +167,9 @@ class RangeReader:
 
         for _ in batches:
             pass
-        told = json.loads(Path(self.note).read_text())
-        times = pa.repeat(pa.scalar(told["millis"], pa.int64()), self.batch_rows)
-        for lines in read_lines(told["path"], told["start"], told["end"]):
+        note = json.loads(Path(self.note).read_text())
+        times = pa.repeat(pa.scalar(note["millis"], pa.int64()), self.batch_rows)
+        for lines in read_lines(note["path"], note["start"], note["end"]):
             for first in range(0, len(lines), self.batch_rows):
                 some = lines.slice(first, self.batch_rows)
                 columns = [some, times.slice(0, len(some))]
@@ -240,7 +243,7 @@ def _stored_position(context: SourceContext, path: str) -> int:
 
 
 def _now() -> int:
-    return time.time_ns() // 1_000_000
+    return SystemClock().wall_ms()
 
 
 def _is_local(spark: SparkSession) -> bool:

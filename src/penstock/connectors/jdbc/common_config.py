@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 import zoneinfo
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
-from penstock.config import (
+from penstock.connectors.jdbc.dialects import DIALECT_NAMES, EXAMPLE_URLS, Dialect, find_dialect
+from penstock.connectors.jdbc.settings import ConnectionSettings
+from penstock.kernel.config import (
     Config,
     Importance,
     Password,
@@ -18,18 +20,17 @@ from penstock.config import (
     one_of_ignoring_case,
     rule,
 )
-from penstock.config.values import invalid
-from penstock.connectors.jdbc.dialects import DIALECT_NAMES, Dialect, find_dialect
-from penstock.connectors.jdbc.settings import ConnectionSettings
+from penstock.kernel.config.values import invalid
 
 log = logging.getLogger(__name__)
 
 DATABASE: Final = "Database"
 CONNECTOR: Final = "Connector"
 DEFAULT_CREDENTIALS: Final = "io.confluent.connect.jdbc.util.DefaultJdbcCredentialsProvider"
+*_FIRST, _LAST = (f"`{url}`" for url in EXAMPLE_URLS)
+_EXAMPLES: Final = f"{', '.join(_FIRST)} or {_LAST}"
 URL_DOC: Final = (
-    "The JDBC URL of the database, such as `jdbc:mysql://host:3306/shop`,"
-    " `jdbc:mariadb://host/shop`, `jdbc:postgresql://host/shop` or `jdbc:sqlite:/data/shop.db`."
+    f"The JDBC URL of the database, such as {_EXAMPLES}."
     " Drivers for these come with Penstock; for another database put its driver's jar into a"
     " directory of plugin.path. Further keys that begin with `connection.` are handed to the"
     " driver without that prefix."
@@ -179,7 +180,7 @@ class ConnectionConfig(Config):
     )
 
     def warn(self, props: Mapping[str, str]) -> None:
-        """Tell about keys that were set to no effect."""
+        """Log a warning for each key that was set to no effect."""
         for name in sorted(self.without_effect & props.keys()):
             log.warning("%s has no effect: %s", name, self.definition()[name].documentation)
 
@@ -214,11 +215,3 @@ class ConnectionConfig(Config):
                 if name.startswith(_PREFIX) and name.removeprefix(_PREFIX) not in _OWN_KEYS
             },
         )
-
-
-def by_key(found: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    """All messages of each key."""
-    messages: dict[str, list[str]] = {}
-    for name, message in found:
-        messages.setdefault(name, []).append(message)
-    return messages

@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
-from penstock.config import Password
-from penstock.config.redaction import LONG, without_value
-from penstock.config.values import HIDDEN
+from penstock.kernel.config import Password
+from penstock.kernel.config.redaction import LONG, without_value
+from penstock.kernel.config.values import HIDDEN
 
 _SECRET_IN_URL: Final = re.compile(r"(?i)((?:password|pwd|passwd|secret|token)\s*=)[^&;,)\s]+")
 _USER_INFO: Final = re.compile(r"(//[^/@:\s]*:)[^/@\s]+@")
@@ -52,7 +52,7 @@ class ConnectionSettings:
         """The text without the password, wherever it may come from."""
         secret = "" if self.password is None else self.password.value
         # A short one is also a word of other things (a user, a table): it is hidden by its place
-        # only. Where it stands for a word everybody expects there, the mask would even tell it.
+        # only. Where it stands for a word everybody expects there, the mask would give it away.
         if len(secret) >= LONG:
             text = without_value(text, secret)
         text = _SECRET_IN_URL.sub(rf"\g<1>{HIDDEN}", text)

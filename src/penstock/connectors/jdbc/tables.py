@@ -71,7 +71,7 @@ class FoundTable:
 
 @dataclass(frozen=True, slots=True)
 class ColumnFacts:
-    """What a driver says of one column of a result.
+    """A driver's metadata of one column of a result.
 
     Attributes:
         type: a code of java.sql.Types; drivers may have codes of their own.

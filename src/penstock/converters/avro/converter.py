@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from penstock.config import Importance, Type, key
+from penstock.codecs.avro.options import AvroOptions
+from penstock.codecs.registry.config import RegistryConfig, refused
 from penstock.converters.avro.format import AvroFormat
-from penstock.converters.avro.options import AvroOptions
-from penstock.converters.registry.config import RegistryConfig, refused
 from penstock.converters.registry.converter import RegistryConverter
+from penstock.kernel.config import Importance, Type, key
 
 
 class AvroConverterConfig(RegistryConfig):

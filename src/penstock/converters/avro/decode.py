@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 
+from penstock.codecs.avro.fit import Fit
+from penstock.codecs.avro.model import Kind
+from penstock.codecs.avro.read import NULL_KEY
 from penstock.columns.faults import Outcome
 from penstock.columns.types import spark_type
-from penstock.converters.avro.fit import Fit
-from penstock.converters.avro.model import Kind
-from penstock.converters.avro.read import NULL_KEY
 from penstock.converters.avro.spark_schema import DATA, HEAD
-from penstock.data.schema import SchemaType
+from penstock.kernel.data.schema import SchemaType
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -25,9 +25,9 @@ _SMALL: Final = {SchemaType.INT8: (24, "tinyint"), SchemaType.INT16: (16, "small
 
 
 def decode(fit: Fit, raw: Column, schema: str, problem: str) -> Outcome:
-    """The data of messages; `problem` is what is said of bytes that can't be read."""
+    """The data of messages; `problem` is the fault of bytes that can't be read."""
     read = from_avro(raw, schema, {"mode": "PERMISSIVE"})
-    # What can't be read comes as a message of nulls, and every good one has a head.
+    # Unreadable bytes become a message of nulls, and every good one has a head.
     broken = raw.isNotNull() & read.getField(HEAD).isNull()
     fault = F.when(broken, F.lit(problem))
     data = read.getField(DATA)
@@ -38,7 +38,7 @@ def decode(fit: Fit, raw: Column, schema: str, problem: str) -> Outcome:
 
 
 def _shaped(fit: Fit, data: Column) -> Column:
-    """What from_avro() gave, in the form of the Connect schema."""
+    """The result of from_avro() in the form of the Connect schema."""
     if _is_shaped(fit):
         return data
     match fit.type.kind:
@@ -130,7 +130,7 @@ def _entry_null_keys(keys: Fit, values: Fit, entry: Column) -> Iterator[Column]:
 
 
 def _any(array: Column, found: Callable[[Column], Iterator[Column]]) -> Iterator[Column]:
-    """Whether one of the items has what is looked for; nothing if none can have it."""
+    """Whether one of the items matches; None if none can."""
     if list(found(F.lit(None))):
         bad = F.exists(array, lambda item: reduce(or_, found(item)))
         yield F.coalesce(bad, F.lit(False))

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import to_avro
 
+from penstock.codecs.avro.fit import FieldFit, Fit
+from penstock.codecs.avro.model import Kind
+from penstock.codecs.avro.write import NOT_A_TIME, NULL_FOR_REQUIRED, no_symbol, wrong_size
 from penstock.columns.faults import Outcome
 from penstock.columns.literals import literal
 from penstock.columns.types import MAX_DECIMAL_DIGITS
-from penstock.converters.avro.fit import FieldFit, Fit
-from penstock.converters.avro.model import Kind
 from penstock.converters.avro.spark_schema import DATA, HEAD, decimal_digits
-from penstock.converters.avro.write import NOT_A_TIME, NULL_FOR_REQUIRED, no_symbol, wrong_size
-from penstock.data.java_text import MILLIS_OF_DAY
-from penstock.data.schema import TIME, SchemaType
+from penstock.kernel.data.schema import TIME, SchemaType
+from penstock.kernel.java.to_string import MILLIS_OF_DAY
 
 if TYPE_CHECKING:
     from pyspark.sql import Column

@@ -5,23 +5,23 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from penstock.converters.avro.fit import Fit, Fitting
-from penstock.converters.avro.from_connect import avro_text
-from penstock.converters.avro.model import NAMED, AvroType, parse
-from penstock.converters.avro.options import AvroOptions
-from penstock.converters.avro.read import Read, Reader, reader_of
+from penstock.codecs.avro.fit import Fit, Fitting
+from penstock.codecs.avro.from_connect import avro_text
+from penstock.codecs.avro.model import NAMED, AvroType, parse
+from penstock.codecs.avro.options import AvroOptions
+from penstock.codecs.avro.read import Read, Reader, reader_of
+from penstock.codecs.avro.to_connect import ToConnect
+from penstock.codecs.avro.write import Write, writer_of
+from penstock.codecs.registry.client import HEAD_SIZE, RegistrySchema
 from penstock.converters.avro.spark_schema import message_schema
-from penstock.converters.avro.to_connect import ToConnect
-from penstock.converters.avro.write import Write, writer_of
-from penstock.converters.registry.client import HEAD_SIZE, RegistrySchema
 from penstock.converters.registry.format import Format
-from penstock.errors import DataError
+from penstock.kernel.errors import DataError
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
     from penstock.columns.faults import Outcome
-    from penstock.data.schema import Schema
+    from penstock.kernel.data.schema import Schema
 
 
 class AvroFormat(Format):
@@ -101,4 +101,4 @@ def _references(written: RegistrySchema) -> list[tuple[str, str]]:
 
 def _unreadable(type_: AvroType) -> str:
     shown = type_.name or type_.kind
-    return f"Failed to deserialize data: the bytes are no Avro data of the schema {shown}"
+    return f"Failed to deserialize data: the bytes are not Avro data of the schema {shown}"

@@ -13,8 +13,8 @@ import math
 from itertools import count
 from typing import Any, Final
 
-from penstock.converters.avro.model import AvroType, Kind
-from penstock.errors import DataError
+from penstock.codecs.avro.model import AvroType, Kind
+from penstock.kernel.errors import DataError
 
 #: The fields of a message: the five bytes in front, and the data.
 HEAD: Final = "h"

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as spark_types
 
 from penstock.columns.types import MAX_DECIMAL_DIGITS
-from penstock.data.schema import Schema
+from penstock.kernel.data.schema import Schema
 
 if TYPE_CHECKING:
     from pyspark.sql import Column

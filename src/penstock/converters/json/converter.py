@@ -5,21 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from penstock.api.converter import Converter, HeaderConverter, Layout
-from penstock.config import Importance, Type, Width, key, one_of_ignoring_case
-from penstock.converters.json import document
-from penstock.converters.json.document import MISSING, NOT_AN_ENVELOPE
+from penstock.codecs.converter_key import ConverterConfig
+from penstock.codecs.json import document
+from penstock.codecs.json.document import MISSING, NOT_AN_ENVELOPE
+from penstock.codecs.json.read import JsonReader
+from penstock.codecs.json.schema_text import schema_of, schema_text
+from penstock.codecs.json.write import JsonWriter
 from penstock.converters.json.layouts import Layouts
-from penstock.converters.json.read import JsonReader
-from penstock.converters.json.schema_text import schema_of, schema_text
-from penstock.converters.json.write import JsonWriter
-from penstock.converters.keys import ConverterConfig
-from penstock.data.record import SchemaAndValue
-from penstock.errors import ConfigError, DataError
+from penstock.kernel.config import Importance, Type, Width, key, one_of_ignoring_case
+from penstock.kernel.data.record import SchemaAndValue
+from penstock.kernel.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
-    from penstock.data.schema import Schema
+    from penstock.kernel.data.schema import Schema
 
 
 class JsonConverterConfig(ConverterConfig):
@@ -101,7 +101,7 @@ class JsonConverter(Converter, HeaderConverter):
         self.uniform = not config.schemas_enable or self._content is not None
 
     def encode(self, schema: Schema | None, data: Column) -> Column:
-        from penstock.converters.json.plan import encode
+        from penstock.converters.json.expressions import encode
 
         prefix = self._prefix(schema) if self.config.schemas_enable else None
         return encode(schema, data, prefix=prefix, **self._options)
@@ -114,7 +114,7 @@ class JsonConverter(Converter, HeaderConverter):
         return self._layouts.of(raw) or self._irregular(raw)
 
     def decode(self, layout: Layout, raw: Column) -> Column:
-        from penstock.converters.json.plan import decode, decode_schemaless
+        from penstock.converters.json.expressions import decode, decode_schemaless
 
         if layout.schema is not None:
             return decode(layout.schema, layout.tag, raw, **self._options)

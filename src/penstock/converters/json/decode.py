@@ -18,13 +18,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import json as arrow_json
 
+from penstock.codecs.json import document
+from penstock.codecs.json.document import NOT_AN_ENVELOPE
+from penstock.codecs.json.read import JsonReader
 from penstock.columns.types import MAX_DECIMAL_DIGITS, arrow_array, arrow_type
-from penstock.converters.json import document
-from penstock.converters.json.document import NOT_AN_ENVELOPE
-from penstock.converters.json.read import JsonReader
-from penstock.data.java_text import MILLIS_OF_DAY
-from penstock.data.schema import TIME, Schema, SchemaType
-from penstock.errors import DataError, with_causes
+from penstock.kernel.data.schema import TIME, Schema, SchemaType
+from penstock.kernel.errors import DataError, with_causes
+from penstock.kernel.java.to_string import MILLIS_OF_DAY
 
 _HEAD: Final = b'{"v":'
 _PAYLOAD: Final = b'{"payload":'

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F
 
+from penstock.codecs.json.write import NOT_A_TIME, NULL_FOR_REQUIRED, quoted
 from penstock.columns.literals import literal
 from penstock.converters.json.columns import children, unscaled_bytes
-from penstock.converters.json.write import NOT_A_TIME, NULL_FOR_REQUIRED, quoted
-from penstock.data.java_text import MILLIS_OF_DAY
-from penstock.data.schema import TIME, Schema, SchemaType, Struct
+from penstock.kernel.data.schema import TIME, Schema, SchemaType, Struct
+from penstock.kernel.java.to_string import MILLIS_OF_DAY
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -152,7 +152,7 @@ class JsonColumns:
         return schema.key_schema is not None and schema.key_schema.type is SchemaType.STRING
 
     def pair_text(self, key: Column, value: Column) -> Column:
-        """An entry of a map that is no object."""
+        """An entry of a map that is not a JSON object."""
         return F.concat(F.lit("["), key, F.lit(","), value, F.lit("]"))
 
 
@@ -228,7 +228,7 @@ def _rare_string(schema: Schema, data: Column) -> list[Column]:
 def _is_rare(text: Column) -> Column:
     raw = text.cast("binary")
     leads = reduce(or_, (F.contains(raw, F.lit(lead)) for lead in _LEADS))
-    # Most text is ASCII, and that is told by a count.
+    # Most text is ASCII, which a count detects.
     return (F.octet_length(text) != F.length(text)) & leads
 
 

@@ -8,10 +8,10 @@ from collections import OrderedDict
 from typing import Any, Final
 
 from penstock.api.converter import Layout
-from penstock.converters.json import document
-from penstock.converters.json.read import JsonReader
-from penstock.converters.json.schema_text import schema_of
-from penstock.errors import DataError
+from penstock.codecs.json import document
+from penstock.codecs.json.read import JsonReader
+from penstock.codecs.json.schema_text import schema_of
+from penstock.kernel.errors import DataError
 
 _BEFORE_SCHEMA: Final = re.compile(r'[ \t\n\r]*\{[ \t\n\r]*"schema"[ \t\n\r]*:[ \t\n\r]*')
 _BEFORE_PAYLOAD: Final = re.compile(r'[ \t\n\r]*,[ \t\n\r]*"payload"[ \t\n\r]*:[ \t\n\r]*')

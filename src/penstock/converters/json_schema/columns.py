@@ -8,28 +8,28 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark_types
 
-from penstock.columns.faults import Outcome
-from penstock.columns.kernel import kernel_column
-from penstock.columns.types import spark_type
-from penstock.converters.json.decode import PayloadKernel
-from penstock.converters.json.encode import JsonColumns
-from penstock.converters.json_schema.data import JsonSchemaReader
-from penstock.converters.json_schema.options import (
+from penstock.codecs.json_schema.data import JsonSchemaReader
+from penstock.codecs.json_schema.options import (
     KEY,
     VALUE,
     JsonSchemaOptions,
     is_object,
     is_union,
 )
-from penstock.converters.registry.client import HEAD_SIZE
-from penstock.data.schema import Field, Schema
+from penstock.codecs.registry.client import HEAD_SIZE
+from penstock.columns.faults import Outcome
+from penstock.columns.kernel import kernel_column
+from penstock.columns.types import spark_type
+from penstock.converters.json.decode import PayloadKernel
+from penstock.converters.json.encode import JsonColumns
+from penstock.kernel.data.schema import Field, Schema
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
 
 class JsonSchemaColumns(JsonColumns):
-    """Maps that are no objects are arrays of entries; unions are the one value they hold."""
+    """Maps that are not objects are arrays of entries; unions are the one value they hold."""
 
     def is_foreign(self, schema: Schema) -> bool:
         return super().is_foreign(schema) or is_union(schema)
@@ -73,7 +73,7 @@ def decode(schema: Schema, raw: Column, options: JsonSchemaOptions) -> Outcome:
 
 
 def reading(schema: Schema, options: JsonSchemaOptions) -> PayloadKernel:
-    """What reads documents of a schema."""
+    """The reader of documents of a schema."""
     return PayloadKernel(
         schema,
         tag=b"",

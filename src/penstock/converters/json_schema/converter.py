@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from penstock.config import Importance, Type, key, one_of_ignoring_case
+from penstock.codecs.json_schema.options import JsonSchemaOptions
+from penstock.codecs.registry.config import RegistryConfig, refused
 from penstock.converters.json_schema.format import JsonSchemaFormat
-from penstock.converters.json_schema.options import JsonSchemaOptions
-from penstock.converters.registry.config import RegistryConfig, refused
 from penstock.converters.registry.converter import RegistryConverter
+from penstock.kernel.config import Importance, Type, key, one_of_ignoring_case
 
 _FOR_JAVA: Final = " For objects of Java classes only, so it has no effect on Connect's data."
 _DIALECTS: Final = {

@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from penstock.converters.json_schema.data import JsonSchemaWriter
-from penstock.converters.json_schema.documents import Documents
-from penstock.converters.json_schema.from_connect import json_schema_text
-from penstock.converters.json_schema.options import JsonSchemaOptions
-from penstock.converters.json_schema.to_connect import connect_schema
-from penstock.converters.registry.client import RegistrySchema
+from penstock.codecs.json_schema.data import JsonSchemaWriter
+from penstock.codecs.json_schema.documents import Documents
+from penstock.codecs.json_schema.from_connect import json_schema_text
+from penstock.codecs.json_schema.options import JsonSchemaOptions
+from penstock.codecs.json_schema.to_connect import connect_schema
+from penstock.codecs.registry.client import RegistrySchema
 from penstock.converters.registry.format import Format
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
     from penstock.columns.faults import Outcome
-    from penstock.data.schema import Schema
+    from penstock.kernel.data.schema import Schema
 
 
 class JsonSchemaFormat(Format):

@@ -16,9 +16,9 @@ from penstock.converters.protobuf.encode import EncodeKernel
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
-    from penstock.converters.protobuf.files import MessageType
-    from penstock.converters.protobuf.options import ProtobufOptions
-    from penstock.data.schema import Schema
+    from penstock.codecs.protobuf.files import MessageType
+    from penstock.codecs.protobuf.options import ProtobufOptions
+    from penstock.kernel.data.schema import Schema
 
 
 def encode(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from penstock.config import Importance, Type, key
+from penstock.codecs.protobuf.options import ProtobufOptions
+from penstock.codecs.registry.config import RegistryConfig, refused
 from penstock.converters.protobuf.format import ProtobufFormat
-from penstock.converters.protobuf.options import ProtobufOptions
-from penstock.converters.registry.config import RegistryConfig, refused
 from penstock.converters.registry.converter import RegistryConverter
+from penstock.kernel.config import Importance, Type, key
 
 
 class ProtobufConverterConfig(RegistryConfig):

@@ -1,7 +1,7 @@
 """Whole columns of Protobuf messages as Connect data.
 
 Messages are parsed by the protobuf package's own parser; their fields are then taken out column by
-column. What is wrong with a message is the fault of its row alone.
+column. A wrong message makes a fault in its row alone.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from google.protobuf import message_factory
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import DecodeError
 
-from penstock.columns.types import MAX_DECIMAL_DIGITS, arrow_type
-from penstock.converters.protobuf import moments
-from penstock.converters.protobuf.files import MessageType
-from penstock.converters.protobuf.from_connect import is_union
-from penstock.converters.protobuf.options import ProtobufOptions
-from penstock.converters.protobuf.rows import Places, RowFaults, is_null, spread
-from penstock.converters.protobuf.to_connect import (
+from penstock.codecs.protobuf import moments
+from penstock.codecs.protobuf.files import MessageType
+from penstock.codecs.protobuf.from_connect import is_union
+from penstock.codecs.protobuf.options import ProtobufOptions
+from penstock.codecs.protobuf.to_connect import (
     WRAPPERS,
     is_optional,
     real_oneofs,
     union_field,
 )
-from penstock.data.schema import DATE, TIME, TIMESTAMP, Schema, SchemaType
+from penstock.columns.types import MAX_DECIMAL_DIGITS, arrow_type
+from penstock.converters.protobuf.rows import Places, RowFaults, is_null, spread
+from penstock.kernel.data.schema import DATE, TIME, TIMESTAMP, Schema, SchemaType
 
 if TYPE_CHECKING:
     from google.protobuf.descriptor import Descriptor
@@ -86,7 +86,7 @@ class DecodeKernel:
                 each if each is not None and each.IsInitialized() else None for each in messages
             ]
         good = np.array([each is not None for each in messages], bool)
-        places.fault(~good, f"The bytes are no message of the Protobuf type {self.message.name}")
+        places.fault(~good, f"The bytes are not a Protobuf message of type {self.message.name}")
         return [each for each in messages if each is not None], places.only(good)
 
 

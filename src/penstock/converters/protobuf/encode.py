@@ -1,7 +1,7 @@
 """Whole columns of Connect data as Protobuf messages.
 
 Fields become columns of what the protobuf package takes for them, and each row of those becomes a
-message. What can't be written is the fault of its row alone.
+message. A value that can't be written makes a fault in its row alone.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ import pyarrow as pa
 from google.protobuf import message_factory
 from google.protobuf.descriptor import FieldDescriptor
 
-from penstock.columns.single import plain
-from penstock.converters.json.write import unscaled_bytes
-from penstock.converters.protobuf import moments
-from penstock.converters.protobuf.files import MessageType
-from penstock.converters.protobuf.from_connect import is_union, proto_name, symbols_of
-from penstock.converters.protobuf.options import (
+from penstock.codecs.json.write import unscaled_bytes
+from penstock.codecs.protobuf import moments
+from penstock.codecs.protobuf.files import MessageType
+from penstock.codecs.protobuf.from_connect import is_union, proto_name, symbols_of
+from penstock.codecs.protobuf.options import (
     DATE_MESSAGE,
     DECIMAL_MESSAGE,
     TIME_MESSAGE,
     TIMESTAMP_MESSAGE,
     ProtobufOptions,
 )
+from penstock.codecs.protobuf.to_connect import TYPE_NAMES, WRAPPERS
+from penstock.columns.single import plain
 from penstock.converters.protobuf.rows import Places, RowFaults, is_null
-from penstock.converters.protobuf.to_connect import TYPE_NAMES, WRAPPERS
-from penstock.data.schema import DATE, TIME, TIMESTAMP, Field, Schema, SchemaType
-from penstock.errors import DataError
+from penstock.kernel.data.schema import DATE, TIME, TIMESTAMP, Field, Schema, SchemaType
+from penstock.kernel.errors import DataError
 
 if TYPE_CHECKING:
     from google.protobuf.descriptor import Descriptor

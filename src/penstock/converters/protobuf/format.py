@@ -6,16 +6,16 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from penstock.converters.registry.client import HEAD_SIZE, RegistrySchema
+from penstock.codecs.registry.client import HEAD_SIZE, RegistrySchema
 from penstock.converters.registry.format import Format
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
+    from penstock.codecs.protobuf.files import MessageType, ProtoSchema
+    from penstock.codecs.protobuf.options import ProtobufOptions
     from penstock.columns.faults import Outcome
-    from penstock.converters.protobuf.files import MessageType, ProtoSchema
-    from penstock.converters.protobuf.options import ProtobufOptions
-    from penstock.data.schema import Schema
+    from penstock.kernel.data.schema import Schema
 
 
 class ProtobufFormat(Format):
@@ -33,9 +33,9 @@ class ProtobufFormat(Format):
         self._target = remember(self._find_target)
 
     def registry_schema(self, schema: Schema) -> RegistrySchema:
-        from penstock.converters.protobuf.from_connect import proto_file
-        from penstock.converters.protobuf.indexes import indexes_bytes
-        from penstock.converters.protobuf.print_file import proto_text
+        from penstock.codecs.protobuf.from_connect import proto_file
+        from penstock.codecs.protobuf.indexes import indexes_bytes
+        from penstock.codecs.protobuf.print_file import proto_text
 
         file, index = proto_file(schema, self._options)
         return RegistrySchema(self.type, proto_text(file), part=indexes_bytes((index,)))
@@ -44,12 +44,12 @@ class ProtobufFormat(Format):
         return self._message(written).name
 
     def part_size(self, payload: bytes) -> int:
-        from penstock.converters.protobuf.indexes import read_indexes
+        from penstock.codecs.protobuf.indexes import read_indexes
 
         return read_indexes(payload)[1]
 
     def connect_schema(self, written: RegistrySchema) -> Schema:
-        from penstock.converters.protobuf.to_connect import connect_schema
+        from penstock.codecs.protobuf.to_connect import connect_schema
 
         return connect_schema(self._message(written).descriptor(), self._options)
 
@@ -86,7 +86,7 @@ class ProtobufFormat(Format):
         return value_of(schema, only_row(kernel(pa.array([payload], pa.binary()))))
 
     def _message(self, written: RegistrySchema) -> MessageType:
-        from penstock.converters.protobuf.indexes import read_indexes
+        from penstock.codecs.protobuf.indexes import read_indexes
 
         return self._files(written).message(read_indexes(written.part)[0])
 
@@ -97,18 +97,18 @@ class ProtobufFormat(Format):
         if not written.part:
             written = replace(written, part=self._part_for(schema, written))
         message = self._message(written)
-        root_encoder(schema, message, self._options)  # what does not fit is told here
+        root_encoder(schema, message, self._options)  # raises if the schemas do not fit
         return message, written.part
 
     def _part_for(self, schema: Schema, written: RegistrySchema) -> bytes:
         """The message of a file that others wrote: the one with the schema's name."""
-        from penstock.converters.protobuf.indexes import indexes_bytes
+        from penstock.codecs.protobuf.indexes import indexes_bytes
 
         own = self._message(self.registry_schema(schema)).name
         return indexes_bytes((self._files(written).place(own),))
 
 
 def _files(written: RegistrySchema) -> ProtoSchema:
-    from penstock.converters.protobuf.files import ProtoSchema
+    from penstock.codecs.protobuf.files import ProtoSchema
 
     return ProtoSchema.parse(written.text, written.referred())

@@ -1,4 +1,4 @@
-"""Which row of a batch each item of a nested array belongs to, and what is wrong with rows."""
+"""The row of each item of a nested array in a batch, and the faults of rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What converters with a Schema Registry share: subjects, ids, and the head of each message."""
+"""Shared by converters with a Schema Registry: subjects, ids, and the head of each message."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from penstock.api.converter import Converter, Layout, Topics
-from penstock.converters.registry.client import (
+from penstock.codecs.registry.client import (
     HEAD_SIZE,
     Registered,
     RegistryClient,
     RegistrySchema,
 )
-from penstock.converters.registry.subjects import strategy_named
-from penstock.converters.registry.unknown import UnknownIds
-from penstock.data.record import SchemaAndValue
-from penstock.errors import DataError, PluginError
+from penstock.codecs.registry.subjects import strategy_named
+from penstock.codecs.registry.unknown_ids import UnknownIds
+from penstock.kernel.data.record import SchemaAndValue
+from penstock.kernel.errors import DataError, PluginError
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
-    from penstock.converters.registry.config import RegistryConfig
+    from penstock.codecs.registry.config import RegistryConfig
     from penstock.converters.registry.format import Format
-    from penstock.data.schema import Schema
+    from penstock.kernel.data.schema import Schema
 
 NO_SCHEMA: Final = "Data without a schema can't be written with a schema registry"
 NULL_FOR_REQUIRED: Final = "Found null value for non-optional schema"
@@ -78,12 +78,12 @@ class RegistryConverter(Converter):
         raise PluginError(f"{self.class_name()} must know the topic: call encode_one_for()")
 
     def encode_for(self, topics: Topics, schema: Schema | None, data: Column) -> Column:
-        from penstock.converters.registry import plan
+        from penstock.converters.registry import expressions
 
         if schema is None:
-            return plan.encode_schemaless(data)
+            return expressions.encode_schemaless(data)
         targets = {topic: self._target_or_reason(topic, schema) for topic in sorted(topics.names)}
-        return plan.encode(self._format, schema, data, targets, topics.column)
+        return expressions.encode(self._format, schema, data, targets, topics.column)
 
     def encode_one_for(self, topic: str, schema: Schema | None, value: Any) -> bytes | None:
         if value is None and (schema is None or schema.optional):
@@ -105,12 +105,12 @@ class RegistryConverter(Converter):
             return Layout(None, regular=False)
 
     def decode(self, layout: Layout, raw: Column) -> Column:
-        from penstock.converters.registry import plan
+        from penstock.converters.registry import expressions
 
         if not layout.tag:
-            return plan.decode_nulls(raw)
+            return expressions.decode_nulls(raw)
         known = self._known(layout.tag)
-        return plan.decode(self._format, known.schema, known.written, layout.tag, raw)
+        return expressions.decode(self._format, known.schema, known.written, layout.tag, raw)
 
     def decode_one(self, raw: bytes | None) -> SchemaAndValue:
         if raw is None:
@@ -132,7 +132,7 @@ class RegistryConverter(Converter):
             return str(error)
 
     def _find_target(self, topic: str, schema: Schema) -> Registered:
-        """What data of this schema is written with, in this topic."""
+        """The writer for data of this schema in this topic."""
         own = self._format.registry_schema(schema)
         if not self.config.auto_register_schemas and self.config.use_schema_id >= 0:
             number = self.config.use_schema_id

@@ -1,4 +1,4 @@
-"""What a data format brings to a registry converter: its schemas, and its bytes."""
+"""The part of a registry converter that depends on the data format: schemas and bytes."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
+    from penstock.codecs.registry.client import RegistrySchema
     from penstock.columns.faults import Outcome
-    from penstock.converters.registry.client import RegistrySchema
-    from penstock.data.schema import Schema
+    from penstock.kernel.data.schema import Schema
 
 
 class Format(ABC):

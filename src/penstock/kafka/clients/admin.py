@@ -1,4 +1,4 @@
-"""Administration of a cluster, each verb with a deadline."""
+"""Administration of a cluster, each call with a deadline."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from kafka.admin import ConfigResource, ConfigResourceType
 from kafka.protocol.consumer import OffsetSpec
 from kafka.structs import OffsetAndMetadata
 
-from penstock.clock import Deadline
-from penstock.data.record import TopicPartition
-from penstock.errors import StorageError
 from penstock.kafka.clients.admin_calls import ours, theirs
 from penstock.kafka.clients.admin_groups import GroupDetails
 from penstock.kafka.clients.admin_topics import TopicDetails
+from penstock.kafka.clients.connect import no_answer
 from penstock.kafka.clients.failures import python_failure
+from penstock.kernel.clock import Deadline
+from penstock.kernel.data.record import TopicPartition
+from penstock.kernel.errors import DeadlineExceededError, StorageError
 
 _NO_SUCH_TOPIC: Final = 3
 _EXISTS: Final = 36
@@ -41,7 +42,7 @@ _NO_ID: Final = uuid.UUID(int=0)
 
 @dataclass(frozen=True, slots=True)
 class TopicSpec:
-    """A topic to create; -1 leaves the number to the broker."""
+    """A topic to create; -1 means the broker's default."""
 
     name: str
     partitions: int = -1
@@ -51,14 +52,14 @@ class TopicSpec:
 
 @dataclass(frozen=True, slots=True)
 class TopicView:
-    """A topic as it is."""
+    """An existing topic."""
 
     name: str
     partitions: int
     replication_factor: int
     ready: bool
-    #: In Kafka's own form. A topic that is deleted and made again has another; None if the broker
-    #: is older than such ids.
+    #: In Kafka's own form. A topic that is deleted and created again has another one; None if the
+    #: broker is too old to have ids.
     id: str | None = None
 
 
@@ -74,15 +75,18 @@ class Admin(TopicDetails, GroupDetails):
         return len(self._cluster(deadline)["brokers"])
 
     def _cluster(self, deadline: Deadline) -> dict[str, Any]:
-        found: dict[str, Any] = self.do(
-            deadline, "asking for the cluster", lambda client: client.describe_cluster()
-        )
+        try:
+            found: dict[str, Any] = self.do(
+                deadline, "asking for the cluster", lambda client: client.describe_cluster()
+            )
+        except DeadlineExceededError as error:
+            raise DeadlineExceededError(no_answer(self._where)) from error
         return found
 
     # ------------------------------------------------------------------------------- topics
 
     def topics(self, names: Collection[str], deadline: Deadline) -> dict[str, TopicView]:
-        """The topics that exist, of those named."""
+        """Those of the named topics that exist."""
         if not names:
             return {}
         step = f"looking at the topics {', '.join(sorted(names))}"
@@ -116,7 +120,7 @@ class Admin(TopicDetails, GroupDetails):
     ) -> bool:
         """Create it and wait until it can be used; False if it existed already.
 
-        With `only_check` the brokers say whether they would create it, and do not.
+        With `only_check` the brokers only check whether they could create it.
         """
         step = f"creating topic {spec.name}"
         wanted = {
@@ -181,7 +185,7 @@ class Admin(TopicDetails, GroupDetails):
         }
 
     def group_notes(self, group: str, deadline: Deadline) -> dict[TopicPartition, str]:
-        """The text that was stored beside each committed offset of a group."""
+        """The text stored beside each committed offset of a group."""
         step = f"reading the offsets of group {group}"
         found = self.do(deadline, step, lambda client: client.list_group_offsets({group: None}))
         return {
@@ -213,7 +217,7 @@ class Admin(TopicDetails, GroupDetails):
     def delete_group_offsets(
         self, group: str, partitions: Iterable[TopicPartition], deadline: Deadline
     ) -> None:
-        """Forget committed offsets. Raises GroupActiveError while the group has members."""
+        """Delete committed offsets. Raises GroupActiveError if the group has members."""
         wanted = [theirs(partition) for partition in partitions]
         step = f"deleting offsets of group {group}"
         try:
@@ -227,16 +231,12 @@ class Admin(TopicDetails, GroupDetails):
         self.check(answer.values(), step)
 
     def delete_group(self, group: str, deadline: Deadline) -> None:
-        """Forget the group; fine if there is none. Raises GroupActiveError if it has members."""
+        """Delete the group, if it exists. Raises GroupActiveError if it has members."""
         step = f"deleting group {group}"
         answer = self.do(deadline, step, lambda client: client.delete_groups([group]))
         outcome = answer.get(group, "OK")
         if outcome not in ("OK", kafka.errors.GroupIdNotFoundError.__name__):
             self.check([getattr(kafka.errors, outcome, kafka.errors.UnknownError)], step)
-
-    def group_is_empty(self, group: str, deadline: Deadline) -> bool:
-        """Whether the group has no members (or does not exist)."""
-        return not self.group_states([group], deadline)[group].members
 
 
 def _view(topic: Mapping[str, Any]) -> TopicView:

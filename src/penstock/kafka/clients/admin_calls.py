@@ -1,4 +1,4 @@
-"""What every verb of administration is made of: one client, deadlines, and repeated calls."""
+"""The base of all administration calls: one client, deadlines, and retries."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import kafka
 import kafka.errors
 from kafka.admin import KafkaAdminClient
 
-from penstock.clock import Deadline
-from penstock.data.record import TopicPartition
-from penstock.errors import RetriableError, SetupError
-from penstock.kafka.clients.calls import within
 from penstock.kafka.clients.connect import python_admin
 from penstock.kafka.clients.failures import python_failure
+from penstock.kernel.calls import within
+from penstock.kernel.clock import Deadline
+from penstock.kernel.data.record import TopicPartition
+from penstock.kernel.errors import RetriableError, SetupError
 
 _RETRY_SECONDS: Final = 0.2
 _LEAST_SECONDS: Final = 1.0
@@ -27,7 +27,7 @@ class AdminCalls:
     def __init__(self, properties: Mapping[str, str]) -> None:
         self._properties = dict(properties)
         self._where = self._properties.get("bootstrap.servers", "localhost:9092")
-        # Two, because connecting lasts as long as no broker answers: close() does not wait for it.
+        # Two, because connecting blocks until a broker answers: close() does not wait for it.
         self._connecting = threading.Lock()
         self._lock = threading.Lock()
         self._client: KafkaAdminClient | None = None
@@ -41,7 +41,7 @@ class AdminCalls:
             client.close()
 
     def do(self, deadline: Deadline, step: str, call: Callable[[KafkaAdminClient], Any]) -> Any:
-        """What a call of the library gives; `step` is what an error says was under way."""
+        """The result of a call of the library; errors name the `step`."""
         step = self.at(step)
         return within(deadline, step, lambda: self._call(deadline, step, call))
 
@@ -56,8 +56,8 @@ class AdminCalls:
         return f"{step} (Kafka at {self._where})"
 
     def _call(self, deadline: Deadline, step: str, call: Callable[[KafkaAdminClient], Any]) -> Any:
-        """Repeat what the broker can't do just now (its coordinator is loading, its leader moved):
-        every verb here may be repeated."""
+        """Retry while the broker can't answer (its coordinator is loading, its leader moved):
+        every call here may be repeated."""
         pause = threading.Event()
         while True:
             try:
@@ -74,18 +74,18 @@ class AdminCalls:
                 known, closes = self._client, self._closes
             if known is not None:
                 return known
-            # A little less than there is, so that its own error is the one that is seen.
+            # A little less than the time left, so that the user sees the library's own error.
             client = python_admin(self._properties, 0.9 * deadline.remaining())
             with self._lock:
                 if closes == self._closes:
                     self._client = client
                     return client
         client.close()
-        raise SetupError(self.at("the connection was closed while it was made"))
+        raise SetupError(self.at("the client was closed while it connected"))
 
 
 def theirs(partition: TopicPartition) -> Any:
-    """A partition as the library names it."""
+    """A partition as the library's type."""
     return kafka.TopicPartition(partition.topic, partition.partition)
 
 

@@ -1,4 +1,4 @@
-"""Consumer groups in detail: their state, their members and what each member has."""
+"""Consumer groups in detail: their state, their members and the partitions of each."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any, Final
 import confluent_kafka
 from confluent_kafka import KafkaError, KafkaException
 
-from penstock.clock import Deadline
-from penstock.data.record import TopicPartition
 from penstock.kafka.clients.admin_calls import AdminCalls, ours
-from penstock.kafka.clients.calls import within
+from penstock.kafka.clients.compacted_topic import LastError
 from penstock.kafka.clients.connect import rd_admin
 from penstock.kafka.clients.failures import librdkafka_failure
-from penstock.kafka.clients.records import LastError
+from penstock.kernel.calls import within
+from penstock.kernel.clock import Deadline
+from penstock.kernel.data.record import TopicPartition
 
 _STATES: Final = {
     "PREPARING_REBALANCING": "PreparingRebalance",
@@ -25,7 +25,7 @@ _STATES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class GroupEntry:
-    """A group in the cluster's list. What an old broker does not tell is empty."""
+    """A group in the cluster's list. Fields that an old broker lacks are empty."""
 
     name: str
     protocol: str
@@ -46,7 +46,7 @@ class GroupMember:
 
 @dataclass(frozen=True, slots=True)
 class GroupState:
-    """A group as its coordinator has it; one that does not exist is Dead."""
+    """A group as its coordinator reports it; a missing one is Dead."""
 
     name: str
     state: str
@@ -57,7 +57,7 @@ class GroupState:
 
 
 class GroupDetails(AdminCalls):
-    """What there is to know about groups."""
+    """Reads consumer groups."""
 
     def group_entries(self, deadline: Deadline) -> list[GroupEntry]:
         """Every group of the cluster, by name."""
@@ -74,9 +74,9 @@ class GroupDetails(AdminCalls):
         return sorted(entries, key=lambda entry: entry.name)
 
     def group_states(self, names: Sequence[str], deadline: Deadline) -> dict[str, GroupState]:
-        """The groups of these names, members included, whichever protocol they speak.
+        """The groups of these names with their members, of either protocol.
 
-        kafka-python can't describe groups of the new protocol (KIP-848); librdkafka can both.
+        kafka-python can't describe groups of the new protocol (KIP-848); librdkafka can.
         """
         if not names:
             return {}
@@ -90,7 +90,7 @@ class GroupDetails(AdminCalls):
             answers = client.describe_consumer_groups(names, request_timeout=deadline.remaining())
             return {name: _answered(client, name, answers[name], deadline) for name in names}
         except KafkaException as error:
-            client.poll(0)  # lets the library tell its reasons
+            client.poll(0)  # lets the library report its errors
             errors.check(step)
             raise librdkafka_failure(error, step + errors.hint()) from error
 
@@ -101,7 +101,7 @@ def _answered(client: Any, name: str, answer: Any, deadline: Deadline) -> GroupS
     except KafkaException as error:
         if error.args[0].code() != KafkaError._INVALID_ARG:  # noqa: SLF001
             raise
-    # It is no group of consumers: the workers of a Connect cluster, a schema registry.
+    # It is not a consumer group, but one of Connect workers or schema registries.
     (found,) = client.list_groups(name, timeout=deadline.remaining())
     members = [
         GroupMember(each.id, each.client_id, each.client_host.removeprefix("/"), None, ())

@@ -1,4 +1,4 @@
-"""Topics in detail, and changing them: what the operator's tools ask for."""
+"""Topics in detail, and changes of them, for the operator's tools."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, Final
 import kafka.errors
 from kafka.admin import AlterConfigOp, ConfigResource, ConfigResourceType, KafkaAdminClient
 
-from penstock.clock import Deadline
-from penstock.data.record import TopicPartition
-from penstock.errors import BadRequestError, NotFoundError
 from penstock.kafka.clients.admin_calls import AdminCalls, ours, theirs
 from penstock.kafka.clients.failures import python_failure
+from penstock.kernel.clock import Deadline
+from penstock.kernel.data.record import TopicPartition
+from penstock.kernel.errors import BadRequestError, NotFoundError
 
 _BAD_REQUESTS: Final = (
     kafka.errors.InvalidPartitionsError,
@@ -24,10 +24,13 @@ _BAD_REQUESTS: Final = (
     kafka.errors.PolicyViolationError,
 )
 
+#: Why a topic could not be deleted.
+NO_SUCH_TOPIC: Final = "there is no such topic"
+
 
 @dataclass(frozen=True, slots=True)
 class PartitionState:
-    """One partition as the cluster has it; without a leader it can't be read or written."""
+    """One partition; without a leader it can't be read or written."""
 
     number: int
     leader: int | None
@@ -48,7 +51,7 @@ class TopicState:
 class TopicSetting:
     """A setting of a topic, and where it comes from: `topic`, `broker` or `default`.
 
-    A value the broker keeps to itself is None.
+    A value that the broker hides is None.
     """
 
     name: str
@@ -57,15 +60,15 @@ class TopicSetting:
 
 
 class TopicDetails(AdminCalls):
-    """What there is to know about topics, and the changes to them."""
+    """Reads and changes topics."""
 
     def topic_states(
         self, names: Collection[str] | None, deadline: Deadline
     ) -> dict[str, TopicState]:
-        """The topics that exist, of those named; None means all.
+        """Those of the named topics that exist; None means all.
 
         Raises:
-            BadRequestError: a name can't be the one of a topic.
+            BadRequestError: a topic can't have this name.
             StorageError: the broker does not let this client see one of them.
         """
         if names is not None and not names:
@@ -76,7 +79,7 @@ class TopicDetails(AdminCalls):
         def found(client: KafkaAdminClient) -> dict[str, TopicState]:
             topics = [each for each in client.describe_topics(wanted) if not _is_unknown(each)]
             for topic in topics:
-                # What passes, as a leader that is not known yet, is asked for again.
+                # A temporary error, such as an unknown leader, is retried.
                 self._refuse(topic["error_code"], None, f"{step}, {topic['name']}")
             return {topic["name"]: _state(topic) for topic in topics}
 
@@ -101,7 +104,7 @@ class TopicDetails(AdminCalls):
         }
 
     def add_partitions(self, topic: str, count: int, deadline: Deadline) -> None:
-        """Give the topic so many partitions in all.
+        """Give the topic this total number of partitions.
 
         Raises:
             BadRequestError: the broker refuses the number; the text has its reason.
@@ -143,7 +146,7 @@ class TopicDetails(AdminCalls):
             raise BadRequestError(f"{self.at(step)}: {outcome}")
 
     def refusable_delete(self, names: Collection[str], deadline: Deadline) -> dict[str, str]:
-        """Delete topics; those that could not be deleted, with the broker's reason."""
+        """Delete topics. Returns those that could not be deleted, with the broker's reason."""
         step = f"deleting {len(names)} topics"
         answer = self.do(
             deadline, step, lambda client: client.delete_topics(list(names), raise_errors=False)
@@ -210,4 +213,6 @@ def _setting(name: str, entry: Mapping[str, Any]) -> TopicSetting:
 
 
 def _reason(code: int, message: str | None) -> str:
+    if code == kafka.errors.UnknownTopicOrPartitionError.errno:
+        return NO_SUCH_TOPIC
     return message or kafka.errors.for_code(code).__name__

@@ -1,17 +1,12 @@
-"""Making clients of the two libraries out of Java properties."""
+"""Makes clients of the two libraries from Java properties."""
 
 from __future__ import annotations
 
-import base64
-import json
 import logging
+import ssl
 import threading
-import urllib.parse
-import urllib.request
 from collections.abc import Callable, Mapping
-from http import HTTPStatus
 from typing import Any, Final
-from urllib.error import HTTPError
 
 import confluent_kafka
 import confluent_kafka.admin
@@ -19,20 +14,21 @@ from kafka import KafkaAdminClient
 from kafka.errors import KafkaTimeoutError
 from kafka.net.sasl.oauth import AbstractTokenProvider
 
-from penstock.clock import Clock, SystemClock
-from penstock.errors import ConfigError, RetriableError, SetupError
+from penstock.kafka.client_keys import Role
 from penstock.kafka.clients.failures import librdkafka_failure, python_failure
 from penstock.kafka.clients.logs import LIBRDKAFKA, quieten
-from penstock.kafka.options import Role, kafka_python_settings, librdkafka_settings
+from penstock.kafka.options import kafka_python_settings, librdkafka_settings
 from penstock.kafka.security import OAuth
-from penstock.tls import librdkafka_tls, ssl_context
+from penstock.kernel.clock import Clock, SystemClock
+from penstock.kernel.errors import ConfigError, RetriableError, SetupError
+from penstock.machine.tls import librdkafka_tls, ssl_context
 
 log = logging.getLogger(__name__)
 _TOKEN_SECONDS: Final = 10.0
 
 
 def warn_unsupported(client: str, unsupported: tuple[str, ...]) -> None:
-    """Say which properties this client can't honour; by name, never by value."""
+    """Log which properties this client can't use; by name, never by value."""
     if unsupported:
         log.warning("Properties without effect on %s: %s", client, ", ".join(unsupported))
 
@@ -42,7 +38,7 @@ def rd_consumer(
     fixed: Mapping[str, Any],
     on_error: Callable[[confluent_kafka.KafkaError], None],
 ) -> Any:
-    """A confluent-kafka Consumer; `fixed` wins over the properties."""
+    """A confluent-kafka Consumer; `fixed` overrides the properties."""
     return _rd_client(confluent_kafka.Consumer, properties, Role.CONSUMER, fixed, on_error)
 
 
@@ -51,7 +47,7 @@ def rd_producer(
     fixed: Mapping[str, Any],
     on_error: Callable[[confluent_kafka.KafkaError], None],
 ) -> Any:
-    """A confluent-kafka Producer; `fixed` wins over the properties."""
+    """A confluent-kafka Producer; `fixed` overrides the properties."""
     return _rd_client(confluent_kafka.Producer, properties, Role.PRODUCER, fixed, on_error)
 
 
@@ -89,14 +85,14 @@ def _rd_client(
 def python_admin(properties: Mapping[str, str], bootstrap_seconds: float) -> KafkaAdminClient:
     """A connected KafkaAdminClient. Blocks until a broker answered."""
     quieten()
-    settings = kafka_python_settings(properties, Role.ADMIN)
+    settings = kafka_python_settings(properties)
     warn_unsupported("the administration client", settings.unsupported)
     values = dict(settings.values)
     if settings.tls is not None:
         values["ssl_context"] = ssl_context(settings.tls)
     if settings.oauth is not None:
         tokens = ClientCredentials(settings.oauth)
-        # If there is none, the library would tell no more than that no broker answered.
+        # Without this, the library's error would only be that no broker answered.
         tokens.token()
         values["sasl_oauth_token_provider"] = tokens
     values["bootstrap_timeout_ms"] = max(1, int(bootstrap_seconds * 1000))
@@ -104,12 +100,17 @@ def python_admin(properties: Mapping[str, str], bootstrap_seconds: float) -> Kaf
     try:
         return KafkaAdminClient(**values)
     except KafkaTimeoutError as error:
-        raise RetriableError(
-            f"no broker answered at {where}; is Kafka running there, and do security.protocol, "
-            "sasl.* and ssl.* fit it?"
-        ) from error
+        raise RetriableError(no_answer(where)) from error
     except Exception as error:
         raise python_failure(error, f"connecting to Kafka at {where}") from error
+
+
+def no_answer(where: str) -> str:
+    """The message about brokers that do not answer."""
+    return (
+        f"the broker at {where} does not answer; check that Kafka is running there, and "
+        "security.protocol, sasl.* and ssl.*"
+    )
 
 
 class ClientCredentials(AbstractTokenProvider):  # type: ignore[misc]
@@ -136,24 +137,34 @@ class ClientCredentials(AbstractTokenProvider):  # type: ignore[misc]
         return dict(self._oauth.extensions)
 
     def _ask(self) -> dict[str, Any]:
-        form = {"grant_type": "client_credentials"}
-        if self._oauth.scope:
-            form["scope"] = self._oauth.scope
-        pair = f"{self._oauth.client_id}:{self._oauth.client_secret}".encode()
-        request = urllib.request.Request(  # noqa: S310 - the user's own setting
-            self._oauth.token_url,
-            data=urllib.parse.urlencode(form).encode(),
-            headers={"Authorization": f"Basic {base64.b64encode(pair).decode()}"},
-        )
+        import httpx
+
         try:
-            with urllib.request.urlopen(request, timeout=_TOKEN_SECONDS) as response:  # noqa: S310
-                answer = json.load(response)
-        except (OSError, ValueError) as error:
-            refused = isinstance(error, HTTPError) and error.code < HTTPStatus.INTERNAL_SERVER_ERROR
-            raise (SetupError if refused else RetriableError)(
-                f"no OAuth token from {self._oauth.token_url}: {error}; look at "
-                "sasl.oauthbearer.token.endpoint.url, clientId and clientSecret"
-            ) from error
+            response = httpx.post(
+                self._oauth.token_url,
+                data=self._form(),
+                auth=(self._oauth.client_id, self._oauth.client_secret),
+                timeout=_TOKEN_SECONDS,
+                follow_redirects=True,
+                # The authorities that this machine trusts, not those of httpx.
+                verify=ssl.create_default_context(),
+            )
+            if response.is_error:
+                failure = RetriableError if response.is_server_error else SetupError
+                raise failure(self._no_token(f"HTTP {response.status_code}"))
+            answer = response.json()
+        except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+            raise RetriableError(self._no_token(str(error))) from error
         if not isinstance(answer, dict) or "access_token" not in answer:
             raise SetupError(f"{self._oauth.token_url} answered without an access_token")
         return answer
+
+    def _form(self) -> dict[str, str]:
+        scope = {"scope": self._oauth.scope} if self._oauth.scope else {}
+        return {"grant_type": "client_credentials", **scope}
+
+    def _no_token(self, reason: str) -> str:
+        return (
+            f"no OAuth token from {self._oauth.token_url}: {reason}; check "
+            "sasl.oauthbearer.token.endpoint.url, clientId and clientSecret"
+        )

@@ -1,4 +1,4 @@
-"""Errors of the client libraries, as ours: what failed, where, and what to do about it."""
+"""Converts errors of the client libraries to ours: what failed, where, and what to do."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import confluent_kafka
 import kafka.errors
 from confluent_kafka import KafkaError
 
-from penstock.errors import (
+from penstock.kernel.errors import (
     ConfigError,
     GroupActiveError,
     PenstockError,
@@ -20,7 +20,7 @@ from penstock.errors import (
 )
 
 _GRANT: Final = "the broker does not allow it: give this client's user the right to do so (ACL)"
-_LOGIN: Final = "the broker refused the login: look at security.protocol, sasl.* and ssl.*"
+_LOGIN: Final = "the broker refused the login: check security.protocol, sasl.* and ssl.*"
 _NUMBERED: Final = re.compile(r"\[Error -?\d+\] ")
 _AGAIN: Final = "the broker can't do it now; it is tried again"
 
@@ -50,14 +50,14 @@ _PYTHON_FAILURES: Final[
     (
         (kafka.errors.KafkaConfigurationError,),
         SetupError,
-        "look at the client properties of the worker",
+        "check the client properties of the worker",
     ),
     ((kafka.errors.RetriableError, OSError), RetriableError, _AGAIN),
 )
 
 
 def python_failure(error: Exception, what: str) -> PenstockError:
-    """The error for what kafka-python raised while doing `what`."""
+    """Our error for one that kafka-python raised while doing `what`."""
     if isinstance(error, PenstockError):
         return error
     name = type(error).__name__
@@ -94,12 +94,12 @@ _TRANSIENT: Final = frozenset({
 
 
 def is_transient(error: KafkaError) -> bool:
-    """Whether librdkafka, or the next call, gets over it without help."""
+    """Whether librdkafka, or the next call, recovers by itself."""
     return not error.fatal() and (error.retriable() or error.code() in _TRANSIENT)
 
 
 def librdkafka_failure(error: Exception, what: str) -> PenstockError:
-    """The error for what confluent-kafka raised while doing `what`."""
+    """Our error for one that confluent-kafka raised while doing `what`."""
     if isinstance(error, PenstockError):
         return error
     cause = error.args[0] if isinstance(error, confluent_kafka.KafkaException) else None
@@ -109,7 +109,7 @@ def librdkafka_failure(error: Exception, what: str) -> PenstockError:
 
 
 def event_failure(error: KafkaError, what: str) -> PenstockError:
-    """The error for an error event of librdkafka."""
+    """Our error for an error event of librdkafka."""
     text = f"{what}: {error.name()}: {error.str()}"
     code = error.code()
     if code in _REBALANCED:

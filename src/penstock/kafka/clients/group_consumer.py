@@ -5,19 +5,20 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, Final, NamedTuple, Protocol
+from functools import partial
+from typing import Any, Final, Protocol
 
-import confluent_kafka
 from confluent_kafka import KafkaError, KafkaException
 
-from penstock.clock import Clock, Deadline, SystemClock
-from penstock.config.values import Type, parse_value
-from penstock.data.record import TopicPartition
-from penstock.errors import ConfigError, DeadlineExceededError, PenstockError
-from penstock.kafka.clients.calls import within
+from penstock.kafka.clients.compacted_topic import LastError
 from penstock.kafka.clients.connect import rd_consumer
 from penstock.kafka.clients.failures import event_failure, is_transient, librdkafka_failure
-from penstock.kafka.clients.records import LastError
+from penstock.kafka.clients.raw_records import RawRecord, ours, ours_of, raw_record, theirs
+from penstock.kernel.calls import within
+from penstock.kernel.clock import Clock, Deadline, SystemClock
+from penstock.kernel.config.values import Type, parse_value
+from penstock.kernel.data.record import TopicPartition
+from penstock.kernel.errors import ConfigError, DeadlineExceededError, PenstockError
 
 _DEFAULTS: Final[Mapping[str, Any]] = {
     # What is fetched ahead of consume(), by size and by number: a big backlog is Spark's to read,
@@ -40,24 +41,12 @@ _MAX_POLL_RECORDS: Final = 5_000
 _METADATA_MAX_AGE_MS: Final = 300_000
 _TOPICS_SECONDS: Final = 10.0
 _RETRY_SECONDS: Final = 0.02
+_BACK_SECONDS: Final = 10.0
 _QUIET: Final = frozenset({
     KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC,  # noqa: SLF001
     KafkaError._UNKNOWN_PARTITION, KafkaError._PARTITION_EOF,  # noqa: SLF001
-    KafkaError._MAX_POLL_EXCEEDED,  # noqa: SLF001 - told by `lost`
+    KafkaError._MAX_POLL_EXCEEDED,  # noqa: SLF001 - `lost` reports it
 })  # fmt: skip
-
-
-class RawRecord(NamedTuple):
-    """A record as the broker has it. `timestamp` is -1 if there is none."""
-
-    topic: str
-    partition: int
-    offset: int
-    timestamp: int
-    timestamp_type: int
-    key: bytes | None
-    value: bytes | None
-    headers: list[tuple[str, bytes | None]] | None
 
 
 class PartitionEvents(Protocol):
@@ -77,11 +66,10 @@ class PartitionEvents(Protocol):
 
 
 class GroupConsumer:
-    """One consumer in a group. consume() and close() belong to one thread; commit(), positions()
-    and end_offsets() may be called from any.
+    """One consumer in a group. consume() and close() belong to one thread; the others to any.
 
-    Everything the broker is asked has a deadline. A broker that is away is waited for in silence:
-    consume() returns nothing, the others raise RetriableError or DeadlineExceededError.
+    Every request to the broker has a deadline. While it is away consume() returns nothing and the
+    others raise RetriableError or DeadlineExceededError.
     """
 
     def __init__(self, properties: Mapping[str, str], *, clock: Clock | None = None) -> None:
@@ -91,15 +79,18 @@ class GroupConsumer:
         self.group_id = properties["group.id"]
         self.max_poll_records = _number(properties, "max.poll.records", _MAX_POLL_RECORDS)
         self._reset = properties["auto.offset.reset"].strip().lower()
-        self._refresh_seconds = (
-            _number(properties, "metadata.max.age.ms", _METADATA_MAX_AGE_MS) / 1000
-        )
+        max_age_ms = _number(properties, "metadata.max.age.ms", _METADATA_MAX_AGE_MS)
+        self._refresh_seconds = max_age_ms / 1000
         self._clock = clock or SystemClock()
         self._errors = LastError()
         self._consumer = rd_consumer(properties, _FIXED, self._errors)
         self._assigned: frozenset[TopicPartition] = frozenset()
         self._events: PartitionEvents | None = None
         self._failure: BaseException | None = None
+        #: What consume() has from the library, which gives it only once.
+        self._taken: list[Any] = []
+        #: Where partitions are to be read again, because consume() has failed.
+        self._back: dict[TopicPartition, int] = {}
         self._telling: int | None = None
         self._pattern: re.Pattern[str] | None = None
         self._topics: tuple[str, ...] = ()
@@ -175,7 +166,7 @@ class GroupConsumer:
             self._join(names)
 
     def _on_assign(self, _: Any, partitions: list[Any]) -> None:
-        added = [_ours(partition) for partition in partitions]
+        added = [ours(partition) for partition in partitions]
         # One that was paused when it left us is still paused for the library, though not for
         # Java's client, and nobody else would ever resume it.
         self.resume(added)
@@ -183,14 +174,21 @@ class GroupConsumer:
         self._tell(lambda events: events.assigned(added))
 
     def _on_revoke(self, _: Any, partitions: list[Any]) -> None:
-        gone = [_ours(partition) for partition in partitions]
+        gone = [ours(partition) for partition in partitions]
         self._tell(lambda events: events.revoked(gone))
-        self._assigned -= set(gone)
+        self._let_go(gone)
 
     def _on_lost(self, _: Any, partitions: list[Any]) -> None:
-        gone = [_ours(partition) for partition in partitions]
-        self._assigned -= set(gone)
+        gone = [ours(partition) for partition in partitions]
+        self._let_go(gone)
         self._tell(lambda events: events.lost(gone))
+
+    def _let_go(self, gone: Collection[TopicPartition]) -> None:
+        # Whoever has them next, be it we again, begins where the group's offsets say.
+        self._assigned -= set(gone)
+        self._taken = [message for message in self._taken if ours_of(message) not in gone]
+        for partition in gone:
+            self._back.pop(partition, None)
 
     def _tell(self, call: Callable[[PartitionEvents], None]) -> None:
         """The library drops what a callback raises, so it is kept for the end of consume()."""
@@ -215,15 +213,32 @@ class GroupConsumer:
         if self._pattern is not None and not self._topics:
             self._clock.wait(threading.Event(), min(seconds, 1.0))
             return []
+        if self._back:
+            self.seek(dict(self._back), Deadline.after(_BACK_SECONDS))
+        try:
+            self._take(max_records, seconds)
+            return [raw_record(message) for message in self._taken if self._is_record(message)]
+        except BaseException:
+            self._read_again(self._taken)
+            raise
+        finally:
+            self._taken = []
+
+    def _take(self, max_records: int, seconds: float) -> None:
         first = self._consumer.poll(seconds)
+        self._taken = [] if first is None else [first]
         self._raise_failure()
-        if first is None:
-            return []
-        messages = [first]
-        if max_records > 1:
-            messages += self._consumer.consume(max_records - 1, 0)
+        if self._taken and max_records > 1:
+            more = self._consumer.consume(max_records - 1, 0)  # which may let go of the first
+            self._taken += more
             self._raise_failure()
-        return [raw_record(message) for message in messages if self._is_record(message)]
+
+    def _read_again(self, messages: Sequence[Any]) -> None:
+        """Nobody got these. The next consume() goes back, as that may fail, too."""
+        for message in messages:
+            partition = ours_of(message)
+            if message.error() is None and partition in self._assigned:
+                self._back.setdefault(partition, message.offset())
 
     def _raise_failure(self) -> None:
         failure, self._failure = self._failure, None
@@ -241,7 +256,8 @@ class GroupConsumer:
     def seek(self, offsets: Mapping[TopicPartition, int], deadline: Deadline) -> None:
         """Go on at these offsets; what was fetched ahead is dropped."""
         for partition, offset in offsets.items():
-            self._seek(_theirs(partition, offset), deadline)
+            self._seek(theirs(partition, offset), deadline)
+            self._back.pop(partition, None)
 
     def _seek(self, target: Any, deadline: Deadline) -> None:
         step = f"seeking in {target.topic}-{target.partition}"
@@ -259,10 +275,10 @@ class GroupConsumer:
 
     def pause(self, partitions: Collection[TopicPartition]) -> None:
         """Fetch no more from these; consume() then returns nothing of them."""
-        self._consumer.pause([_theirs(partition) for partition in partitions])
+        self._consumer.pause([theirs(partition) for partition in partitions])
 
     def resume(self, partitions: Collection[TopicPartition]) -> None:
-        self._consumer.resume([_theirs(partition) for partition in partitions])
+        self._consumer.resume([theirs(partition) for partition in partitions])
 
     # -------------------------------------------------------------------------------- offsets
 
@@ -271,8 +287,9 @@ class GroupConsumer:
     ) -> dict[TopicPartition, int]:
         """Where consume() goes on: after what it returned, else the committed offset, else
         where `auto.offset.reset` says."""
-        wanted = [_theirs(partition) for partition in partitions]
-        known = {_ours(tp): tp.offset for tp in self._consumer.position(wanted) if tp.offset >= 0}
+        wanted = [theirs(partition) for partition in partitions]
+        known = {ours(tp): tp.offset for tp in self._consumer.position(wanted) if tp.offset >= 0}
+        known |= self._back
         missing = [partition for partition in partitions if partition not in known]
         if missing:
             known |= self.committed(missing, deadline)
@@ -296,13 +313,13 @@ class GroupConsumer:
         self, partitions: Collection[TopicPartition], deadline: Deadline
     ) -> dict[TopicPartition, int]:
         """The group's committed offsets; partitions without one are absent."""
-        wanted = [_theirs(partition) for partition in partitions]
+        wanted = [theirs(partition) for partition in partitions]
         found = self._ask(
             deadline,
             f"reading committed offsets of group {self.group_id}",
             lambda: self._consumer.committed(wanted, timeout=deadline.remaining()),
         )
-        return {_ours(entry): entry.offset for entry in found if entry.offset >= 0}
+        return {ours(entry): entry.offset for entry in found if entry.offset >= 0}
 
     def end_offsets(
         self, partitions: Collection[TopicPartition], deadline: Deadline, *, cached: bool = False
@@ -311,7 +328,7 @@ class GroupConsumer:
         (partitions not fetched yet are absent)."""
         if cached:
             found = {
-                tp: self._consumer.get_watermark_offsets(_theirs(tp), cached=True)
+                tp: self._consumer.get_watermark_offsets(theirs(tp), cached=True)
                 for tp in partitions
             }
             return {tp: marks[1] for tp, marks in found.items() if marks and marks[1] >= 0}
@@ -322,7 +339,7 @@ class GroupConsumer:
             deadline,
             f"reading the end of {partition}",
             lambda: self._consumer.get_watermark_offsets(
-                _theirs(partition), timeout=deadline.remaining()
+                theirs(partition), timeout=deadline.remaining()
             ),
         )
         return int(first), int(end)
@@ -337,18 +354,15 @@ class GroupConsumer:
         """
         if not offsets:
             return
-        wanted = [_theirs(partition, offset) for partition, offset in offsets.items()]
+        wanted = [theirs(partition, offset) for partition, offset in offsets.items()]
         step = f"committing offsets of group {self.group_id}"
-        stored = self._ask(
-            deadline, step, lambda: self._consumer.commit(offsets=wanted, asynchronous=False)
-        )
-        for entry in stored:
+        commit = partial(self._consumer.commit, offsets=wanted, asynchronous=False)
+        for entry in self._ask(deadline, step, commit):
             if entry.error is not None:
                 raise event_failure(entry.error, f"{step} for {entry.topic}-{entry.partition}")
 
     def _ask(self, deadline: Deadline, step: str, call: Callable[[], Any]) -> Any:
-        """Not every call of the library keeps to a time, and one that waits may hold up others.
-        On a thread of its own it can be left behind."""
+        """Not every call of the library has a deadline; on its own thread it can be left behind."""
 
         def ask() -> Any:
             try:
@@ -363,7 +377,7 @@ class GroupConsumer:
         return within(deadline, step, ask)
 
     def close(self, deadline: Deadline) -> None:
-        """Leave the group. The partitions still held are told as revoked, on another thread.
+        """Leave the group. It reports the partitions still held as revoked, on another thread.
 
         Raises:
             DeadlineExceededError: the broker did not let go in time; the library goes on trying.
@@ -384,28 +398,3 @@ class GroupConsumer:
 
 def _number(properties: Mapping[str, str], key: str, default: int) -> int:
     return int(parse_value(key, properties.get(key, default), Type.INT))
-
-
-def raw_record(message: Any) -> RawRecord:
-    """A message of the library, as ours."""
-    kind, timestamp = message.timestamp()
-    return RawRecord(
-        message.topic(),
-        message.partition(),
-        message.offset(),
-        timestamp if kind else -1,
-        kind,
-        message.key(),
-        message.value(),
-        message.headers(),
-    )
-
-
-def _theirs(partition: TopicPartition, offset: int | None = None) -> Any:
-    if offset is None:
-        return confluent_kafka.TopicPartition(partition.topic, partition.partition)
-    return confluent_kafka.TopicPartition(partition.topic, partition.partition, offset)
-
-
-def _ours(partition: Any) -> TopicPartition:
-    return TopicPartition(partition.topic, partition.partition)

@@ -1,4 +1,4 @@
-"""What the client libraries write to the log, in bearable amounts."""
+"""Limits how much the client libraries log."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import threading
 from typing import Final
 
-from penstock.clock import Clock, SystemClock
+from penstock.kernel.clock import Clock, SystemClock
 
 #: Lines of librdkafka, at the level it gives them.
 LIBRDKAFKA: Final = logging.getLogger("penstock.kafka.librdkafka")
@@ -17,7 +17,7 @@ _QUIET_SECONDS: Final = 60.0
 
 
 class Repetitions(logging.Filter):
-    """Lets a line pass once a minute: while a broker is away each client says so all the time.
+    """Passes a line once a minute: while a broker is away, each client logs it all the time.
 
     Lines that differ in numbers only count as the same.
     """
@@ -43,9 +43,9 @@ _once: Final = Repetitions()
 
 
 def quieten() -> None:
-    """Called when a client is made; does no more the second time."""
+    """Set up the filters; called for each client, acts once."""
     LIBRDKAFKA.addFilter(_once)
     if _KAFKA_PYTHON.level == logging.NOTSET:
-        # It logs every attempt to connect as an error; our own errors say it once. Whoever wants
-        # to see them sets this logger's level.
+        # It logs every attempt to connect as an error; our own errors report it once. Setting
+        # this logger's level shows them.
         _KAFKA_PYTHON.setLevel(logging.CRITICAL)

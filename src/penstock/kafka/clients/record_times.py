@@ -1,4 +1,4 @@
-"""When the records at the ends of a range of offsets were written."""
+"""The times of the records at the ends of a range of offsets."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any, Final
 import confluent_kafka
 from confluent_kafka import OFFSET_INVALID, KafkaError
 
-from penstock.clock import Deadline
-from penstock.data.record import TopicPartition
+from penstock.kafka.clients.compacted_topic import LastError
 from penstock.kafka.clients.connect import rd_consumer
 from penstock.kafka.clients.failures import event_failure, is_transient
-from penstock.kafka.clients.records import LastError
+from penstock.kernel.clock import Deadline
+from penstock.kernel.data.record import TopicPartition
 
 _SLICE_SECONDS: Final = 0.1
-#: How far to look back for a last record: what compaction and transactions leave may be empty.
+#: How far to look back for a last record: compaction and transactions leave offsets without one.
 _LOOK_BACK: Final = 200
 _READER: Final[Mapping[str, Any]] = {
     "allow.auto.create.topics": False,
@@ -37,7 +37,7 @@ class RecordTimes:
 
     def __init__(self, properties: Mapping[str, str]) -> None:
         self._errors = LastError()
-        # The library wants a group id; with assign() and no commits there is no group.
+        # The library requires a group id; with assign() and no commits there is no group.
         fixed = {**_READER, "group.id": "penstock-times"}
         self._consumer = rd_consumer(properties, fixed, self._errors)
 
@@ -87,7 +87,7 @@ class RecordTimes:
         return found
 
     def _read(self, spans: Mapping[TopicPartition, Span], take: Take, deadline: Deadline) -> None:
-        """Hand over records of each partition until it wants no more, or there are none."""
+        """Pass records of each partition to `take` until it has enough, or there are no more."""
         waiting = set(spans)
         places = [_theirs(each, max(0, start)) for each, (start, _) in spans.items()]
         self._consumer.assign(places)

@@ -1,4 +1,4 @@
-"""Whole records of a topic, headers included: read up to where it ends now, and written."""
+"""Reads and writes whole records of topics, headers included."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any, Final
 import confluent_kafka
 from confluent_kafka import KafkaError, KafkaException
 
-from penstock.clock import Clock, Deadline, SystemClock
-from penstock.data.record import TopicPartition
-from penstock.errors import DeadlineExceededError
+from penstock.kafka.clients.compacted_topic import LastError
 from penstock.kafka.clients.connect import rd_consumer, rd_producer
 from penstock.kafka.clients.failures import event_failure, is_transient, librdkafka_failure
-from penstock.kafka.clients.group_consumer import RawRecord, raw_record
-from penstock.kafka.clients.records import LastError
+from penstock.kafka.clients.raw_records import RawRecord, raw_record
+from penstock.kernel.clock import Clock, Deadline, SystemClock
+from penstock.kernel.data.record import TopicPartition
+from penstock.kernel.errors import DeadlineExceededError
 
 _BATCH: Final = 1000
 _SLICE_SECONDS: Final = 0.2
@@ -24,13 +24,13 @@ _READER: Final[Mapping[str, Any]] = {
     "allow.auto.create.topics": False,
     "auto.offset.reset": "earliest",
     "enable.auto.commit": False,
-    # Tells that a partition is read even where the last offsets hold no record (transactions).
+    # Reports the end even if the last offsets hold no record (transactions).
     "enable.partition.eof": True,
 }
 _WRITER: Final[Mapping[str, Any]] = {
     "acks": "all",
     "enable.idempotence": True,
-    # As Java's producer chooses the partition of a key.
+    # Chooses the partition of a key as Java's producer does.
     "partitioner": "murmur2_random",
 }
 
@@ -49,7 +49,7 @@ class TopicReader:
         self._topic = topic
         self._clock = clock or SystemClock()
         self._errors = LastError()
-        # The library wants a group id; with assign() and no commits there is no group.
+        # The library requires a group id; with assign() and no commits there is no group.
         fixed = {
             **_READER,
             "group.id": f"penstock-reader-{topic}",
@@ -72,14 +72,13 @@ class TopicReader:
             messages = self._next(min(_SLICE_SECONDS, deadline.remaining()))
             if messages:
                 yield from self._records(messages, ends)
-                # What the caller does with them takes its own time, not the broker's.
+                # The deadline is for the broker, not for what the caller does with the records.
                 deadline = Deadline.after(patience_seconds, self._clock)
             else:
                 self._check(deadline)
 
     def follow(self, starts: Mapping[TopicPartition, int]) -> Iterator[RawRecord]:
-        """The records from these offsets on, and those still to come; a broker that is away is
-        waited for."""
+        """The records from these offsets on, and new ones; waits while the broker is away."""
         self._assign(starts)
         while True:
             messages = self._next(_SLICE_SECONDS)
@@ -96,8 +95,8 @@ class TopicReader:
         ])  # fmt: skip
 
     def _next(self, seconds: float) -> list[Any]:
-        """Wait that long for a first message, and take what else is there; consume() alone would
-        wait for a whole batch."""
+        """Wait that long for a first message, and return what was fetched already; consume()
+        alone would wait for a whole batch."""
         first = self._consumer.poll(seconds)
         return [] if first is None else [first, *self._consumer.consume(_BATCH, 0)]
 
@@ -113,7 +112,7 @@ class TopicReader:
                     ends.pop(partition, None)
 
     def _is_end(self, message: Any) -> bool:
-        """Whether it only says that a partition has no more now; raises what is an error."""
+        """Whether it only marks the end of a partition; raises if it is an error."""
         error = message.error()
         if error is None:
             return False
@@ -134,7 +133,7 @@ class TopicReader:
 
 @dataclass(frozen=True, slots=True)
 class NewRecord:
-    """A record to write; without a partition its key decides, without a time (ms) it is now."""
+    """A record to write; the default partition is by its key, the default time (ms) is now."""
 
     topic: str
     key: bytes | None
@@ -146,7 +145,7 @@ class NewRecord:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """Records that one partition took: how many, and the first and last of their offsets."""
+    """Records written to one partition: their number, first and last offset."""
 
     topic: str
     partition: int
@@ -166,7 +165,7 @@ class TopicWriter:
         """Write the records in their order; all are acknowledged when it returns.
 
         Raises:
-            DeadlineExceededError: not written in time; some of them may be, or come to be.
+            DeadlineExceededError: not all written in time; some may be, or may be later.
         """
         step = "writing records"
         outcome = _Outcome()
@@ -190,10 +189,10 @@ class TopicWriter:
     def stream(
         self, records: Iterable[NewRecord], patience_seconds: float, clock: Clock | None = None
     ) -> list[Written]:
-        """Write as many records as come, in their order; where they are now.
+        """Write any number of records in order. Returns their places.
 
         Raises:
-            DeadlineExceededError: for that long none of those under way was acknowledged.
+            DeadlineExceededError: for that long no record was acknowledged.
         """
         outcome = _Outcome()
         patience = _Patience(outcome, patience_seconds, clock or SystemClock())
@@ -203,7 +202,7 @@ class TopicWriter:
                 step = f"writing to topic {record.topic}"
                 self._hand_over(record, outcome, patience, step)
         finally:
-            # Also when the records end with an error, or with Ctrl-C: those before it count.
+            # Also after an error of the iterator, or Ctrl-C: the records before it count.
             self._drain(outcome, patience, step)
         return outcome.written
 
@@ -276,7 +275,7 @@ class _Outcome:
 
     @property
     def written(self) -> list[Written]:
-        """What was acknowledged, by partition."""
+        """The acknowledged records, by partition."""
         return [self._written[place] for place in sorted(self._written)]
 
 

@@ -1,4 +1,4 @@
-"""What a query sets of a record beside its value."""
+"""The parts of a record that a query sets beside its value."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 from pyspark.sql import functions as F
 
 from penstock.api.envelope import Part
-from penstock.data.schema import TIMESTAMP, Schema, SchemaType
-from penstock.errors import DataError
+from penstock.kernel.data.schema import TIMESTAMP, Schema, SchemaType
+from penstock.kernel.errors import DataError
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 def with_meta(envelope: Envelope, found: Mapping[str, Found]) -> Envelope:
-    """The record with what the query computed for its topic, partition, timestamp, headers, key.
+    """The record with the computed topic, partition, timestamp, headers and key.
 
     Raises:
-        DataError: one of them is of a type that can't be that.
+        DataError: one of them has a wrong type.
     """
     for name, wanted in META_TYPES.items():
         if name in found and not wanted.takes(found[name].schema):
-            raise DataError(f"{name} must be {wanted.told}: CAST(… AS {wanted.sql}) AS {name}")
+            raise DataError(f"{name} must be {wanted.phrase}: CAST(… AS {wanted.sql}) AS {name}")
     changes: dict[str, Any] = {}
     if "_topic" in found:
         changes["topic"] = F.coalesce(found["_topic"].column, envelope.topic)
@@ -44,9 +44,9 @@ def with_meta(envelope: Envelope, found: Mapping[str, Found]) -> Envelope:
 
 @dataclass(frozen=True, slots=True)
 class MetaType:
-    """What a column that sets a part of the record must be."""
+    """The type that a column must have to set a part of the record."""
 
-    told: str
+    phrase: str
     sql: str
     takes: Callable[[Schema | None], bool]
 

@@ -1,4 +1,4 @@
-"""What a query computes, as Connect's data: a schema for every type of SQL that has one."""
+"""Converts the results of a query to Connect's data: a schema for each SQL type that has one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from penstock.columns.types import MAX_DECIMAL_DIGITS, SPARK_TYPES
-from penstock.data.schema import (
+from penstock.kernel.data.schema import (
     Field,
     Schema,
     SchemaType,
@@ -18,7 +18,7 @@ from penstock.data.schema import (
     struct_schema,
     timestamp_schema,
 )
-from penstock.errors import DataError
+from penstock.kernel.errors import DataError
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -29,7 +29,7 @@ _PLAIN: Final = {kind: type_ for type_, kind in SPARK_TYPES.items()}
 
 
 def nullable_type(schema: Schema | None, kind: T.DataType) -> T.DataType:
-    """A column's type with the nulls that its schema allows: SQL tells by them what may be null."""
+    """A column's type with its schema's nullability, by which SQL decides what may be null."""
     if schema is None:
         return kind
     if isinstance(kind, T.StructType):
@@ -45,7 +45,7 @@ def nullable_type(schema: Schema | None, kind: T.DataType) -> T.DataType:
 
 
 def in_flight(name: str, kind: T.DataType, column: Column, *, optional: bool) -> Found:
-    """A computed column as it travels, with its schema.
+    """A computed column as data of a record, with its schema.
 
     Raises:
         DataError: Connect has no type for it.
@@ -81,8 +81,8 @@ def _scalar(name: str, kind: T.DataType, column: Column) -> tuple[Schema, Column
     if kind in _PLAIN:
         return Schema(_PLAIN[kind]), column
     raise DataError(
-        f"column {name} of the query is of type {kind.simpleString()}, which no record has:"
-        f" CAST({name} AS …)"
+        f"column {name} of the query has type {kind.simpleString()}, which records can't have;"
+        f" use CAST({name} AS …)"
     )
 
 

@@ -1,4 +1,4 @@
-"""What the names in a query stand for, for records of one pair of schemas."""
+"""Resolves the names in a query, for records of one pair of schemas."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import functions as F
 
 from penstock.api.envelope import Part
-from penstock.data.schema import DATE, TIMESTAMP, Field, Schema, SchemaType
-from penstock.errors import DataError
+from penstock.kernel.data.schema import DATE, TIMESTAMP, Field, Schema, SchemaType
+from penstock.kernel.errors import DataError
 from penstock.transforms.variants import member
 
 if TYPE_CHECKING:
@@ -30,20 +30,20 @@ _COLUMNS: Final[Mapping[str, Callable[[Envelope], Column]]] = {
     TIMESTAMP_OF: lambda envelope: F.timestamp_millis(envelope.timestamp),
     HEADERS: lambda envelope: _headers_map(envelope.headers),
 }
-#: What a record has beside its data.
+#: The parts of a record beside its data.
 ABOUT: Final = frozenset(_COLUMNS)
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Data as it is in flight. Without a schema it is a VARIANT."""
+    """Data of a record. Without a schema it is a VARIANT."""
 
     schema: Schema | None
     column: Column
 
     @property
     def as_sql(self) -> Column:
-        """The data in the type that SQL has for it."""
+        """The data in its SQL type."""
         name = None if self.schema is None or not self.schema.is_moment else self.schema.name
         if name == TIMESTAMP:
             return F.timestamp_millis(self.column)
@@ -51,7 +51,7 @@ class Found:
 
 
 class Scope:
-    """The fields of the value by their names, and all else of the record under an underscore."""
+    """The fields of the value by name, and the rest of the record with an underscore."""
 
     def __init__(self, envelope: Envelope, alias: str) -> None:
         self._envelope = envelope
@@ -63,10 +63,10 @@ class Scope:
         return () if schema is None else schema.fields
 
     def column(self, path: Path) -> Column | None:
-        """As the query sees it.
+        """The column of a name in the query.
 
         Raises:
-            DataError: records of this schema have nothing of that name.
+            DataError: records of this schema have no such name.
         """
         about = _COLUMNS.get(path[0].lower())
         if about is None:
@@ -94,7 +94,7 @@ class Scope:
 
 
 class NullScope(Scope):
-    """For records without a value: all of it is null, and fits where any type is asked for."""
+    """For records without a value: all of it is null, which fits any type."""
 
     def column(self, path: Path) -> Column | None:
         return None if self._is_of_value(path) else super().column(path)
@@ -123,14 +123,14 @@ def _member(found: Found, name: str) -> Found:
 
 
 def _field(fields: tuple[Field, ...], name: str) -> Field | None:
-    """By its exact name, or as SQL finds it: whatever the case."""
+    """By its exact name, else as in SQL, ignoring case."""
     exact = [field for field in fields if field.name == name]
     alike = [field for field in fields if field.name.lower() == name.lower()]
     return exact[0] if exact else alike[0] if len(alike) == 1 else None
 
 
 def _headers_map(headers: Column) -> Column:
-    """Texts by name; of several with one name the last, as Connect's lastWithName() gives it."""
+    """Texts by name; of several with one name the last, as in Connect's lastWithName()."""
 
     def is_last(header: Column, place: Column) -> Column:
         later = F.slice(headers, place + 2, F.size(headers))

@@ -1,4 +1,4 @@
-"""Sql: fields computed, records filtered and routed by a query over each record."""
+"""Sql: computes fields, filters and routes records by a query over each record."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 from penstock.api.envelope import Envelope, Part
 from penstock.api.plugin import CONNECT_VERSION
 from penstock.api.transform import ColumnTransformation
-from penstock.config import REQUIRED, Config, Importance, Type, key, non_empty
-from penstock.data.schema import Field, Schema, SchemaType
-from penstock.errors import ConfigError, DataError
+from penstock.kernel.config import REQUIRED, Config, Importance, Type, key, non_empty
+from penstock.kernel.data.schema import Field, Schema, SchemaType
+from penstock.kernel.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from penstock.transforms.sql.scope import Found, Scope
 
 RELATION: Final = "record"
-# They call any static method of the JVM that all connectors share.
+# They can call any static method in the JVM that all connectors share.
 _REFUSED_FUNCTIONS: Final = frozenset({"reflect", "java_method", "try_reflect"})
 _META: Final = frozenset({"_topic", "_partition", "_timestamp", "_key", "_headers"})
 _VALUE: Final = "_value"
@@ -60,7 +60,7 @@ class Sql(ColumnTransformation):
         ]
 
     def tombstones(self, envelope: Envelope) -> Sequence[Envelope]:
-        """They need no types: what is computed from nothing but nulls is null or of its own."""
+        """They need no types: a result computed from nulls alone is null or has its own type."""
         from penstock.transforms.sql.scope import NullScope
 
         return [
@@ -69,10 +69,10 @@ class Sql(ColumnTransformation):
         ]
 
     def check(self) -> None:
-        """Read the query.
+        """Parse the query.
 
         Raises:
-            ConfigError: it can't be one, whatever the records are.
+            ConfigError: it is not valid for any records.
         """
         self._selects()
 
@@ -91,9 +91,9 @@ class Sql(ColumnTransformation):
 
 @dataclass(frozen=True, slots=True)
 class _Computed:
-    """A column of the result, and what is wrong with rows that have none.
+    """A column of the result, and the fault of rows that have none.
 
-    `about`: it sets what a record has beside its fields.
+    `about`: it sets a part of the record beside its fields.
     """
 
     name: str
@@ -134,13 +134,13 @@ class _Output:
             return envelope
         condition = column_of(self._select.condition, self._scope.column)
         if _types(self._envelope, [condition])[0].dataType.simpleString() != "boolean":
-            raise DataError("what WHERE asks for is neither true nor false")
-        told = attempt(F.struct(condition.alias("holds")))
-        envelope = fail(envelope, told.isNull(), "WHERE of the query can't be computed")
-        return envelope.replace(keep=F.coalesce(told.getField("holds"), told.isNull()))
+            raise DataError("the WHERE condition of the query is not a boolean")
+        tried = attempt(F.struct(condition.alias("holds")))
+        envelope = fail(envelope, tried.isNull(), "WHERE of the query can't be computed")
+        return envelope.replace(keep=F.coalesce(tried.getField("holds"), tried.isNull()))
 
     def _computed(self) -> list[_Computed]:
-        """Every column of the result; of two with one name the later one, in the first's place."""
+        """The columns of the result; of two with one name the later, in the first's place."""
         found: dict[tuple[str, bool], _Computed] = {}
         items: list[tuple[str, Item | None]] = list(self._items())
         types = iter(_types(self._envelope, [self._sql(item) for _, item in items if item]))
@@ -172,7 +172,7 @@ class _Output:
         return column_of(item.tree, self._scope.column)
 
     def _kept(self, item: Item) -> _Computed | None:
-        """A name alone: the data stays as it is, with all that its schema says."""
+        """A name alone: the data keeps its value and schema."""
         from penstock.transforms.sql.scope import ABOUT
 
         if item.path is None or item.path[0].lower() in ABOUT:
@@ -195,10 +195,10 @@ class _Output:
         value = self._envelope.value
         if whole is not None:
             if data:
-                raise DataError(f"{_VALUE} is the whole value: no other column fits beside it")
+                raise DataError(f"{_VALUE} is the whole value; select no other fields beside it")
             return Part(whole.column, whole.schema)
         if not data and not self._left_out():
-            return value  # Only the way of the record changes.
+            return value  # Only the routing of the record changes.
         return self._object(data) if value.schema is None else self._struct(data, value.schema)
 
     def _struct(self, data: Sequence[_Computed], schema: Schema) -> Part:
@@ -206,7 +206,7 @@ class _Output:
 
         for each in data:
             if each.found.schema is None:
-                raise DataError(f"{each.name} has no schema: CAST({each.name} AS …)")
+                raise DataError(f"{each.name} has no schema; use CAST({each.name} AS …)")
         fields = [Field(each.name, each.found.schema) for each in data if each.found.schema]
         base = schema if schema.type is SchemaType.STRUCT else Schema(SchemaType.STRUCT)
         columns = [(each.name, each.found.column) for each in data]
@@ -214,7 +214,7 @@ class _Output:
         return Part(struct_of(present, columns), copied_schema(base, fields))
 
     def _object(self, data: Sequence[_Computed]) -> Part:
-        """Data without a schema stays without: an object, on top of what it was if * is there."""
+        """Data without a schema: an object without one; with * added to the old members."""
         from pyspark.sql import functions as F
 
         from penstock.columns.catalyst import Star
@@ -244,7 +244,7 @@ class _NullOutput(_Output):
 
         from penstock.transforms.sql.meta import META_TYPES
 
-        # A null of no type gets the one that is needed there.
+        # An untyped null gets the required type.
         column, wanted = super()._sql(item), META_TYPES.get(item.name.lower())
         return column if wanted is None else F.coalesce(column, F.lit(None).cast(wanted.sql))
 
@@ -257,7 +257,7 @@ def _is_about(name: str) -> bool:
 
 
 def _without_fields(select: Select) -> Select:
-    """The SELECT for a record whose value stays null: only what it sets beside the fields."""
+    """The SELECT for a record whose value stays null: without its fields."""
     from penstock.columns.catalyst import Item
 
     about = [each for each in select.items if isinstance(each, Item) and _is_about(each.name)]
@@ -265,7 +265,7 @@ def _without_fields(select: Select) -> Select:
 
 
 def _types(envelope: Envelope, columns: Sequence[Column]) -> list[Any]:
-    """The fields of a frame of these columns, found out without a job.
+    """The fields of a frame of these columns; runs no Spark job.
 
     Raises:
         DataError: SQL can't compute them from such records.
@@ -277,7 +277,7 @@ def _types(envelope: Envelope, columns: Sequence[Column]) -> list[Any]:
     except DataError as error:
         if "VARIANT" not in str(error):
             raise
-        hint = "data without a schema has no types before it gets them: CAST(… AS DOUBLE)"
+        hint = "data without a schema has no types; set them by CAST(… AS DOUBLE)"
         raise DataError(f"{hint}. {error}") from error
 
 
@@ -298,7 +298,7 @@ def _row_type(envelope: Envelope) -> Any:
     )
     for name, part in (("key", envelope.key), ("value", envelope.value)):
         schema = part.schema
-        # A tombstone has no value, but then nothing is computed from it either.
+        # A tombstone has no value, but nothing is computed from it either.
         nullable = schema is None or schema.optional or name == "key"
         row.add(name, nullable_type(schema, spark_type(schema)), nullable=nullable)
     return row

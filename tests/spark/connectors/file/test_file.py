@@ -15,9 +15,9 @@ import pytest
 from penstock.api import OffsetRange, PartitionKey, SinkBatch, SourceBatch
 from penstock.connectors.file.sink import FileStreamSinkTask
 from penstock.connectors.file.source import FileStreamSourceTask
-from penstock.data import TopicPartition
-from penstock.data.schema import STRING_SCHEMA
-from penstock.errors import ConfigError
+from penstock.kernel.data import TopicPartition
+from penstock.kernel.data.schema import STRING_SCHEMA
+from penstock.kernel.errors import ConfigError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

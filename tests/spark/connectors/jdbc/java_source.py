@@ -67,8 +67,10 @@ def java_rows(
     database = Database(settings, find_dialect(settings), spark._jvm)
     calendar = _calendar(spark, zone)
     try:
-        numbered = list(enumerate(database.columns_of(select), start=1))
-        results = database._connected().createStatement().executeQuery(select)
+        numbered = list(enumerate(database.metadata.columns_of(select), start=1))
+        results = database.with_connection(
+            select, lambda connection, _: connection.createStatement().executeQuery(select)
+        )
         rows = []
         while results.next():
             rows.append(

@@ -16,8 +16,8 @@ from penstock.connectors.jdbc.database import Database
 from penstock.connectors.jdbc.dialects import find_dialect
 from penstock.connectors.jdbc.settings import ConnectionSettings
 from penstock.connectors.jdbc.sink.task import JdbcSinkTask
-from penstock.data import TopicPartition
-from penstock.data.schema import Field, Schema, SchemaType, struct_schema
+from penstock.kernel.data import TopicPartition
+from penstock.kernel.data.schema import Field, Schema, SchemaType, struct_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

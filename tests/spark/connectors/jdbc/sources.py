@@ -13,9 +13,9 @@ from penstock.connectors.jdbc.source.connector import (
     ConfluentJdbcSourceConnector,
     JdbcSource,
 )
-from penstock.connectors.jdbc.source.reader import Limits
+from penstock.connectors.jdbc.source.limits import Limits
 from penstock.connectors.jdbc.source.task import JdbcSourceTask
-from penstock.storage.java_json import canonical
+from penstock.worker.storage.java_json import canonical
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

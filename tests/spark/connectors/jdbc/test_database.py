@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from py4j.protocol import Py4JJavaError
 
-from penstock.config import Password
-from penstock.connectors.jdbc.database import Database, lost_in_job
+from penstock.connectors.jdbc.database import Database
+from penstock.connectors.jdbc.database.errors import translated
 from penstock.connectors.jdbc.dialects import find_dialect
+from penstock.connectors.jdbc.dialects.faults import Faults
 from penstock.connectors.jdbc.settings import ConnectionSettings
 from penstock.connectors.jdbc.tables import TableId
-from penstock.errors import ConfigError, DataError, RetriableError
-from penstock.ports import free_port
+from penstock.kernel.config import Password
+from penstock.kernel.errors import ConfigError, DataError, RetriableError
+from penstock.machine.free_ports import free_port
 from penstock.testing.databases import FreshDatabase, MariaDb
 
 if TYPE_CHECKING:
@@ -56,10 +58,10 @@ def test_what_is_written_can_be_read(database: Database) -> None:
     assert rows == [(1, "ü🚰'\\"), (2, None)]
     assert database.query(f"SELECT * FROM {quote('Odd')} ORDER BY 1", limit=1) == rows[:1]
 
-    (found,) = [each for each in database.tables() if each.id.name == "Odd"]
-    assert database.primary_key(found.id) == ("select",)
-    assert database.leading_index_columns(found.id) == {"select"}
-    names = [(column.name, column.type_name) for column in database.columns(found.id)]
+    (found,) = [each for each in database.metadata.tables() if each.id.name == "Odd"]
+    assert database.metadata.primary_key(found.id) == ("select",)
+    assert database.metadata.leading_index_columns(found.id) == {"select"}
+    names = [(column.name, column.type_name) for column in database.metadata.columns(found.id)]
     assert [name for name, _ in names] == ["select", "Ä b"]
 
 
@@ -73,7 +75,7 @@ def test_a_statement_that_is_wrong_names_itself(database: Database) -> None:
     with pytest.raises(DataError, match="nowhere"):
         database.query("SELECT * FROM nowhere")
     with pytest.raises(DataError, match="nowhere"):
-        database.columns(TableId("nowhere"))
+        database.metadata.columns(TableId("nowhere"))
     assert database.query("SELECT 1") == [(1,)]
 
 
@@ -130,10 +132,10 @@ def test_an_address_that_a_driver_stumbles_over_is_told_without_its_variables(
     spark: SparkSession,
 ) -> None:
     settings = ConnectionSettings("jdbc:mysql:///")
-    database = Database(settings, find_dialect(settings), spark._jvm)
     jvm: Any = spark._jvm
     thrown = jvm.java.lang.NullPointerException('Cannot invoke "String.isEmpty()"')
-    found = database._translated(Py4JJavaError("", thrown), "connect")
+    faults = find_dialect(settings).faults
+    found = translated(Py4JJavaError("", thrown), "connect", settings, faults)
     assert isinstance(found, ConfigError)
     assert "connection.url" in str(found)
     assert "isEmpty" not in str(found)
@@ -161,7 +163,8 @@ def test_a_missing_driver_names_the_jar(spark: SparkSession) -> None:
 )
 def test_a_job_tells_that_its_database_went_away(line: str) -> None:
     text = f"Job aborted.\nCaused by: {line}\n\tat a.b.c"
-    assert lost_in_job(text) == line.removeprefix("org.postgresql.util.")
+    faults = _faults_of(line)
+    assert faults.lost_in_job(text) == line.removeprefix("org.postgresql.util.")
 
 
 @pytest.mark.usefixtures("spark")
@@ -174,4 +177,9 @@ def test_a_job_tells_that_its_database_went_away(line: str) -> None:
     ],
 )
 def test_what_else_fails_in_a_job_is_no_matter_of_the_connection(line: str) -> None:
-    assert lost_in_job(f"Job aborted.\nCaused by: {line}\n\tat a.b.c") is None
+    assert _faults_of(line).lost_in_job(f"Job aborted.\nCaused by: {line}\n\tat a.b.c") is None
+
+
+def _faults_of(line: str) -> Faults:
+    scheme = "postgresql" if line.startswith("org.postgresql") else "mysql"
+    return find_dialect(ConnectionSettings(f"jdbc:{scheme}://host/x")).faults

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from penstock.connectors.jdbc.sink.connector import JdbcSinkConnector
 from penstock.connectors.jdbc.source.connector import ConfluentJdbcSourceConnector
-from penstock.ports import free_port
+from penstock.machine.free_ports import free_port
 from penstock.testing.databases import FreshDatabase
 
 if TYPE_CHECKING:
@@ -43,6 +44,26 @@ def source(spark: SparkSession, shop: FreshDatabase, **keys: str) -> Errors:
 def sink(spark: SparkSession, shop: FreshDatabase, **keys: str) -> Errors:
     given = {key.replace("_", "."): value for key, value in keys.items()}
     return JdbcSinkConnector().examine({**connection(shop), "topics": "orders", **given}, spark)
+
+
+def test_to_examine_a_database_that_is_a_file_makes_none(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    file = tmp_path / "shop.db"
+    config = {"connection.url": f"jdbc:sqlite:{file}", "topics": "orders"}
+    told = "table orders does not exist, or may not be read"
+    for keys, found in (
+        ({"auto.create": "true"}, {}),
+        ({"auto.create": "false"}, {"table.name.format": told}),
+    ):
+        errors = JdbcSinkConnector().examine(config | keys, spark)
+        assert {key: texts[0][: len(told)] for key, texts in errors.items()} == found
+    reads = config | {"mode": "bulk", "topic.prefix": "t-"}
+    assert ConfluentJdbcSourceConnector().examine(reads, spark) == {}
+    assert ConfluentJdbcSourceConnector().examine(reads | {"table.whitelist": "a"}, spark) == {
+        "table.whitelist": [f"there is no table a: there is no file {file}"]
+    }
+    assert not file.exists()
 
 
 def test_a_source_that_agrees_with_its_database(spark: SparkSession, shop: FreshDatabase) -> None:

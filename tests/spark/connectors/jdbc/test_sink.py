@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from penstock.data.schema import Field, Schema, SchemaType, struct_schema
-from penstock.errors import ConfigError, DataError, PenstockError, UnfitError
+from penstock.kernel.data.schema import Field, Schema, SchemaType, struct_schema
+from penstock.kernel.errors import ConfigError, DataError, PenstockError, UnfitError
 from tests.spark.connectors.jdbc.sinks import (
     INT,
     LONG,
@@ -209,7 +209,7 @@ def test_a_column_with_a_default(sinks: Sinks) -> None:
     [
         ({}, ConfigError, "auto.create=true"),
         ({"table_name_format": "old"}, UnfitError, "auto.evolve=true"),
-        ({"table_name_format": "old", "auto_evolve": "true"}, UnfitError, "neither optional"),
+        ({"table_name_format": "old", "auto_evolve": "true"}, UnfitError, "is not optional"),
     ],
 )
 def test_what_may_not_be_made(

@@ -10,8 +10,8 @@ import pytest
 
 from penstock.connectors.jdbc.database import Database
 from penstock.connectors.jdbc.sink.offsets import MovedOnError
-from penstock.data import TopicPartition
-from penstock.errors import DataError, PenstockError, RetriableError
+from penstock.kernel.data import TopicPartition
+from penstock.kernel.errors import DataError, PenstockError, RetriableError
 from tests.spark.connectors.jdbc.sinks import TEXT, USER, Sinks, batch, big, users, with_mysql
 
 ONCE = {"auto_create": "true", "exactly_once": "true", "max_retries": "0"}

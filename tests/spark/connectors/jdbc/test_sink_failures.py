@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from penstock.connectors.jdbc.dialects.faults import Faults
 from penstock.connectors.jdbc.settings import ConnectionSettings
 from penstock.connectors.jdbc.sink.connector import AivenJdbcSinkConnector, JdbcSinkConnector
 from penstock.connectors.jdbc.sink.refusals import translated
 from penstock.connectors.jdbc.sink.task import AivenSinkTask
-from penstock.data import TopicPartition
-from penstock.errors import ConfigError, DataError, PenstockError, RetriableError
+from penstock.kernel.data import TopicPartition
+from penstock.kernel.errors import ConfigError, DataError, PenstockError, RetriableError
 from penstock.testing.databases import DatabaseServer, MariaDb, PostgreSql
 from tests.spark.connectors.jdbc.sinks import Context, Sinks, batch, big, users
 
@@ -124,11 +125,11 @@ def test_words_of_a_driver() -> None:
         return text.replace("secret", "***")
 
     lost = Exception("Job aborted: java.sql.SQLNonTransientConnectionException: secret gone\n at x")
-    found = translated(lost, hide, trim=False)
+    found = translated(lost, hide, Faults(), trim=False)
     assert isinstance(found, RetriableError)
     assert str(found).endswith("Exception: *** gone")
     refused = Exception("Job aborted: java.sql.BatchUpdateException: Duplicate entry '1'\n\tat y")
-    assert isinstance(translated(refused, hide, trim=False), DataError)
-    assert "Duplicate" not in str(translated(refused, hide, trim=True))
+    assert isinstance(translated(refused, hide, Faults(), trim=False), DataError)
+    assert "Duplicate" not in str(translated(refused, hide, Faults(), trim=True))
     planned = Exception('PENSTOCK-OTHER-LAYOUT {"a": 1} java.sql.SQLException: x')
-    assert translated(planned, hide, trim=True) is planned
+    assert translated(planned, hide, Faults(), trim=True) is planned

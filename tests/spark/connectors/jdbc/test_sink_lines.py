@@ -17,8 +17,8 @@ from pyspark.sql import functions as F
 
 from penstock.columns.kernel import kernel_column
 from penstock.connectors.jdbc.sink.columns import line_of
-from penstock.connectors.jdbc.sink.spool import Writing, count_lines, load_few, load_parts
-from penstock.errors import SessionLostError
+from penstock.connectors.jdbc.spool import WritingJob, count_lines, load_few, load_parts
+from penstock.kernel.errors import SessionLostError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -112,7 +112,7 @@ def test_a_job_that_never_began_is_not_waited_for() -> None:
     ended.start()
     ended.join(10)
     with pytest.raises(SessionLostError, match="before a batch could begin"):
-        Writing(ended, Future()).check()
+        WritingJob(ended, Future()).check()
     done: Future[None] = Future()
     done.set_result(None)
-    Writing(ended, done).check()
+    WritingJob(ended, done).check()

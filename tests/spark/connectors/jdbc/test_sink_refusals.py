@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from penstock.errors import ConfigError, DataError, RefusedError, RetriableError, UnfitError
-from penstock.plan import faults
+from penstock.kernel.errors import ConfigError, DataError, RefusedError, RetriableError, UnfitError
+from penstock.worker.pipeline import faults
 from tests.spark.connectors.jdbc.sinks import USER, Sinks, batch, big, users, with_mysql
 
 KEYED = {"pk_mode": "record_value", "pk_fields": "id"}

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from penstock.data.schema import (
+from penstock.kernel.data.schema import (
     Field,
     Schema,
     SchemaType,

@@ -10,8 +10,8 @@ import pytest
 from pyspark.sql import functions as F
 
 from penstock.api import PartitionKey
-from penstock.connectors.jdbc.source.reader import Limits
-from penstock.errors import ConfigError, DataError, RetriableError
+from penstock.connectors.jdbc.source.limits import Limits
+from penstock.kernel.errors import ConfigError, DataError, RetriableError
 from penstock.testing.databases import FreshDatabase, MariaDb
 from penstock.testing.waiting import eventually
 from tests.spark.connectors.jdbc.sources import Source, World, source

@@ -12,7 +12,7 @@ from py4j.protocol import Py4JJavaError
 from penstock.connectors.jdbc.database import Database
 from penstock.connectors.jdbc.dialects import find_dialect
 from penstock.connectors.jdbc.settings import ConnectionSettings
-from penstock.data.schema import (
+from penstock.kernel.data.schema import (
     Schema,
     SchemaType,
     date_schema,

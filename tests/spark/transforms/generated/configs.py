@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, Final
 
-from penstock.data.schema import DATE, TIME, TIMESTAMP, Schema, SchemaType
+from penstock.kernel.data.schema import DATE, TIME, TIMESTAMP, Schema, SchemaType
 from tests.spark.converters.generate import TEXTS
 from tests.spark.converters.header_texts import HEADER_TEXTS
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from itertools import starmap
 from typing import Any, Final
 
-from penstock.data.schema import DATE, Schema, Struct
-from penstock.java_numbers import to_float32
+from penstock.kernel.data.schema import DATE, Schema, Struct
+from penstock.kernel.java.numbers import to_float32
 from tests.spark.converters.comparing import difference
 from tests.spark.transforms.generated.sides import Result
 from tests.spark.transforms.generated.trial import Record, Trial
@@ -308,7 +308,7 @@ def _far_moments(trial: Trial, record: Record, theirs: Result, ours: Result) -> 
 def _misfit_decimals(trial: Trial, record: Record, theirs: Result, ours: Result) -> Pair:
     del record
     masked = any(stage.transform.name.startswith("MaskField") for stage in trial.stages)
-    if masked and re.match("Replacement .* is no Decimal of scale", str(ours.get("error"))):
+    if masked and re.match("Replacement .* is not a Decimal of scale", str(ours.get("error"))):
         return theirs, theirs
     return theirs, ours
 

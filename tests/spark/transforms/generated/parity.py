@@ -121,7 +121,7 @@ def _compiling(session: SparkSession) -> SparkSession:
 
 
 def _run(chosen: Iterator[Trial], cases: int) -> int:
-    from penstock.plan.session import SparkEngine
+    from penstock.worker.engine.session import SparkEngine
 
     engine = SparkEngine({"spark.master": "local[1]"})
     parity = Parity.of(engine.session())

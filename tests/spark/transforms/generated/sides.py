@@ -16,11 +16,11 @@ from pyspark.sql.types import VariantVal
 from pyspark.sql.variant_utils import VariantUtils
 
 from penstock.columns.types import spark_type
-from penstock.data.schema import Schema
-from penstock.errors import ConfigError
-from penstock.plan.chain import Branch, Chain
-from penstock.plan.faults import no_fault
+from penstock.kernel.data.schema import Schema
+from penstock.kernel.errors import ConfigError
 from penstock.plugins import Plugins
+from penstock.worker.pipeline.chain import Branch, Chain
+from penstock.worker.pipeline.faults import no_fault
 from tests.spark.converters.bridge import (
     BRIDGE,
     in_order,

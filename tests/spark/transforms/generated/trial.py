@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from penstock.data.schema import Schema
+from penstock.kernel.data.schema import Schema
 from tests.spark.converters.bridge import told_schema, told_value
 
 PACKAGE: Final = "org.apache.kafka.connect.transforms"

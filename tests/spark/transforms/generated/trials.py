@@ -7,7 +7,7 @@ from itertools import count
 from random import Random
 from typing import Any, Final
 
-from penstock.data.schema import Schema, SchemaType
+from penstock.kernel.data.schema import Schema, SchemaType
 from tests.spark.converters.generate import DOUBLES, NAMES, Generator
 from tests.spark.transforms.generated.configs import (
     HEADERS,

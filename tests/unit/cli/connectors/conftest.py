@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from penstock.client import Client
-from penstock.data.record import TaskId
+from penstock.kernel.data.record import TaskId
 from penstock.testing.waiting import eventually
-from penstock.worker_port import State
+from penstock.worker.interface import State
 from tests.unit.cli.run import Done, penstock
-from tests.unit.herder.harness import SOURCE, Bench, running
-from tests.unit.rest.served import Served
+from tests.unit.worker.herder.harness import SOURCE, Bench, running
+from tests.unit.worker.rest.served import Served
 
 
 class Cluster:
@@ -59,7 +59,7 @@ class Cluster:
 @pytest.fixture
 def cluster(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Cluster]:
     monkeypatch.setenv("PENSTOCK_CONFIG", str(tmp_path / "config.toml"))
-    monkeypatch.setattr("penstock.client.waiting.SETTLE_SECONDS", 0.2)
+    monkeypatch.setattr("penstock.tools.client.arrival.SETTLE_SECONDS", 0.2)
     with running() as bench:
         served = Served(bench)
         found = Cluster(served)

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from penstock.client import Client, ServerError
-from penstock.errors import ConflictError
+from penstock.kernel.errors import ConflictError
 from tests.unit.cli.connectors.conftest import Cluster
 from tests.unit.cli.run import penstock
-from tests.unit.client.server import serving
-from tests.unit.herder.harness import SOURCE, VAULT
+from tests.unit.tools.client.server import serving
+from tests.unit.worker.herder.harness import SOURCE, VAULT
 
 SECRET = {"connector.class": VAULT.name, "url": "http://vault", "connection.password": "hunter2"}
 
@@ -85,7 +85,7 @@ def test_one_that_is_there_is_replaced_only_if_that_is_said(cluster: Cluster, fi
     cluster.ok("create", str(file))
     done = cluster.run("create", str(file))
     assert done.status == 1
-    assert "lines: Connector lines already exists (--replace gives it this config)" in done.words
+    assert "lines: Connector lines already exists (--replace replaces its config)" in done.words
     file.write_text(json.dumps({"name": "lines", "config": {**SOURCE, "topic": "other"}}))
     told = cluster.ok("create", str(file), "--replace", "--state", "paused", "--wait")
     assert told == "lines: replaced, paused\n"
@@ -124,6 +124,12 @@ def test_a_wait_tells_what_failed(cluster: Cluster, file: Path) -> None:
     assert "geheim" not in done.words
 
 
+def test_a_wait_tells_what_is_waited_for(cluster: Cluster, file: Path) -> None:
+    cluster.bench.worker.waiting["lines-0"] = "waiting: there is no topic lines"
+    told = cluster.ok("create", str(file), "--wait")
+    assert told == "lines: created, running, waiting: there is no topic lines\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -157,6 +163,21 @@ def test_keys_are_set_and_removed(cluster: Cluster) -> None:
         assert (found["topic"], found["a"], "extra" in found) == ("other", "", False)
 
 
+def test_a_key_that_is_not_there_is_not_removed(cluster: Cluster) -> None:
+    cluster.create("a")
+    told = "a: there is no key tpic in its config; did you mean topic?"
+    before = len(cluster.bench.worker.calls)
+    done = cluster.run("patch", "a", "tpic-")
+    assert (done.status, done.out) == (1, "")
+    assert told in done.words
+    assert len(cluster.bench.worker.calls) == before
+    done = cluster.run("patch", "a", "other-")
+    assert done.words.endswith("a: there is no key other in its config")
+    done = cluster.run("patch", "a", "tpic-", "file=/x")
+    assert (done.status, done.out) == (0, "a: file set\n")
+    assert told in done.words
+
+
 @pytest.mark.parametrize("arguments", [["a"], ["a=1"], ["a", "b"], ["a", "-"], ["a", "b=1", "c"]])
 def test_a_patch_needs_names_and_changes(cluster: Cluster, arguments: list[str]) -> None:
     done = cluster.run("patch", "--", *arguments)
@@ -167,7 +188,7 @@ def test_a_patch_needs_names_and_changes(cluster: Cluster, arguments: list[str])
 def old_server(config: dict[str, str], refusal: int) -> list[tuple[int, Any]]:
     refused = {"error_code": refusal, "message": f"HTTP {refusal}"}
     info = {"name": "a", "config": config, "tasks": [], "type": "source"}
-    return [(200, ["a"]), (refusal, refused), (200, config), (200, info)]
+    return [(200, ["a"]), (200, config), (refusal, refused), (200, config), (200, info)]
 
 
 @pytest.mark.parametrize("refusal", [404, 405])
@@ -177,6 +198,7 @@ def test_a_server_without_patch_gets_the_whole(refusal: int) -> None:
         assert done.status == 0, done
         assert server.requests == [
             "GET /connectors",
+            "GET /connectors/a/config",
             "PATCH /connectors/a/config",
             "GET /connectors/a/config",
             "PUT /connectors/a/config",
@@ -190,7 +212,7 @@ def test_what_a_server_hides_is_not_written_back(mask: str) -> None:
         done = penstock("patch", "a", "x=3", "--connect", server.url)
         assert done.status == 1
         assert "hides db.password" in done.words
-        assert len(server.asked) == 3
+        assert len(server.asked) == 4
     with serving(*old_server({"x": "1", "db.password": mask}, 405)) as server:
         assert penstock("patch", "a", "db.password=new", "--connect", server.url).status == 0
         assert server.asked[-1].body == {"x": "1", "db.password": "new"}
@@ -267,7 +289,7 @@ def test_if_offsets_are_refused_there_is_no_connector(
     [
         ("{", "offsets.json: "),
         ('{"offsets": 5}', "offsets must be a JSON array"),
-        ("{}", "there are no offsets in it"),
+        ("{}", "has no offsets"),
     ],
 )
 def test_files_that_hold_no_offsets(
@@ -285,7 +307,7 @@ def test_first_offsets_are_for_one_new_connector(
 ) -> None:
     done = cluster.run("create", str(file), "--replace", "--offsets", str(offsets))
     assert done.status == 2
-    assert "for one new connector" in done.words
+    assert "exactly one new connector" in done.words
 
 
 def test_a_rebalance_is_not_taken_for_a_connector_of_that_name(
@@ -324,7 +346,7 @@ def test_a_copy_of_another_connector(cluster: Cluster) -> None:
     assert "url has changed; send the value itself" in refused.words
     assert cluster.run("create", "new", "--like", "none").status == 1
     done = cluster.run("create", "new", "--like", "old", "--replace")
-    assert "leave --replace, --strict, --offsets out" in done.words
+    assert "leave out --replace, --strict and --offsets" in done.words
 
 
 def test_a_copy_on_a_server_that_does_not_copy() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.ports import free_port
+from penstock.machine.free_ports import free_port
 from penstock.testing.waiting import patient
 from tests.unit.cli.connectors.conftest import Cluster
 from tests.unit.cli.run import penstock

@@ -15,10 +15,13 @@ from rich.console import Console
 from penstock.cli.connectors import listed
 from penstock.cli.connectors.listed import Listing
 from penstock.client import Client, Expanded, ServerError
-from penstock.client.transport import UnauthorizedError
-from penstock.errors import ConflictError, SetupError
+from penstock.kernel.data.record import TaskId
+from penstock.kernel.errors import ConflictError, SetupError
+from penstock.testing.waiting import eventually
+from penstock.tools.client.transport import UnauthorizedError
+from penstock.worker.interface import State
 from tests.unit.cli.connectors.conftest import Cluster
-from tests.unit.herder.harness import SINK, VAULT
+from tests.unit.worker.herder.harness import SINK, VAULT
 
 
 def lines(text: str) -> list[list[str]]:
@@ -66,7 +69,11 @@ def test_choices(cluster: Cluster) -> None:
     done = cluster.run("get", "none")
     assert (done.status, done.out) == (1, "")
     assert "there is no connector none" in done.words
-    assert cluster.run("get", "--state", "odd").status == 2
+    assert names("--state", "PAUSED") == ["c"]
+    done = cluster.run("get", "--state", "odd")
+    assert done.status == 2
+    assert "Value error" not in done.words
+    assert "'odd' is not one of 'running', 'paused', 'stopped', 'failed'" in done.words
 
 
 def test_for_scripts(cluster: Cluster) -> None:
@@ -119,6 +126,9 @@ def test_watching_shows_it_again(cluster: Cluster, monkeypatch: pytest.MonkeyPat
     assert done.out.count("RUNNING") == 3
     assert done.status != 0
     assert cluster.run("get", "--watch", "-o", "json").status == 2
+    done = cluster.run("get", "--interval", "3")
+    assert (done.status, done.out) == (2, "")
+    assert "--interval is the time between two looks; it needs --watch" in done.words
 
 
 def test_watching_goes_on_while_the_worker_is_away(
@@ -233,6 +243,22 @@ def test_a_description(cluster: Cluster) -> None:
     assert found["config"]["topic"] == "lines"
 
 
+def test_what_runs_and_waits_says_for_what(cluster: Cluster) -> None:
+    cluster.create("empty", "sink")
+    cluster.bench.events.connector_state("empty", State.RUNNING, "0 tasks: no table matches x")
+    waiting = f"waiting: there is no topic {'t' * 90}"
+    cluster.bench.events.task_state(TaskId("sink", 0), State.RUNNING, waiting)
+    eventually(lambda: cluster.client.status("sink").tasks[0].trace)
+    rows = {row["name"]: row["reason"] for row in cluster.json("get")}
+    assert rows == {"empty": "0 tasks: no table matches x", "sink": waiting}
+    shown = cluster.ok("get")
+    assert "0 tasks: no table matches x\n" in shown
+    assert f"{waiting[:99]}…\n" in shown
+    described = cluster.ok("describe", "empty", "sink")
+    assert "state    RUNNING on 127.0.0.1:8083\n             0 tasks: no table match" in described
+    assert f"task 0   RUNNING on 127.0.0.1:8083\n             {waiting}\n" in described
+
+
 def test_a_text_of_many_lines_stands_below_its_key(cluster: Cluster) -> None:
     cluster.create("a", query="SELECT id\nFROM orders\n", zone="x\n")
     shown = cluster.ok("describe", "a")
@@ -287,7 +313,7 @@ def test_topics_used(cluster: Cluster) -> None:
     cluster.create("a")
     assert cluster.json("topics", "used", "a") == [{"connector": "a", "topics": ["lines"]}]
     assert lines(cluster.ok("topics", "a")) == [["CONNECTOR", "TOPICS"], ["a", "lines"]]
-    assert "forgotten" in cluster.ok("topics", "used", "a", "--reset")
+    assert "were reset" in cluster.ok("topics", "used", "a", "--reset")
     assert cluster.json("topics", "used", "a") == [{"connector": "a", "topics": []}]
     assert cluster.run("topics", "used", "x*").status == 1
 

@@ -10,19 +10,19 @@ from typing import Any
 import pytest
 
 from penstock.client import Client, ServerError
-from penstock.errors import SetupError
-from penstock.logs import ConnectorLogs, Scope, logged_as
-from penstock.wire.models import LogPage
+from penstock.kernel.errors import SetupError
+from penstock.kernel.logs import ConnectorLogs, Scope, logged_as
+from penstock.kernel.wire.models import LogPage
 from tests.unit.cli.connectors.conftest import Cluster
 from tests.unit.cli.run import penstock
-from tests.unit.client.server import serving
+from tests.unit.tools.client.server import serving
 
 log = logging.getLogger("tests.logs-command")
 
 
 @pytest.fixture(autouse=True)
 def kept(cluster: Cluster) -> Iterator[ConnectorLogs]:
-    handler = cluster.bench.herder._logs
+    handler = cluster.bench.herder._parts.logs
     log.addHandler(handler)
     log.setLevel(logging.INFO)
     yield handler
@@ -78,7 +78,7 @@ def test_lines_that_come_are_shown(cluster: Cluster, monkeypatch: pytest.MonkeyP
             raise KeyboardInterrupt
 
     # All of them fit only in several pages.
-    cluster.bench.herder._logs._most = 5000
+    cluster.bench.herder._parts.logs._most = 5000
     monkeypatch.setattr("penstock.cli.connectors.logs.time", SimpleNamespace(sleep=sleep))
     done = cluster.run("logs", "a", "--follow")
     assert told(done.out) == ["INFO  one", *(f"INFO  {number}" for number in range(2500))]

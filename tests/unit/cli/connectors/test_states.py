@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 import typer
 
-from penstock.errors import BadRequestError
+from penstock.kernel.errors import BadRequestError
 from tests.unit.cli.connectors.conftest import Cluster
 from tests.unit.cli.run import penstock
+from tests.unit.worker.herder.harness import SOURCE
 
 
 def test_pause_resume_and_stop(cluster: Cluster) -> None:
@@ -94,7 +95,7 @@ def test_a_time_to_wait_is_refused_where_nothing_waits(
     cluster.create("a")
     done = cluster.run(*command.split(), "--timeout", "5")
     assert done.status == 2
-    assert f"--timeout is how long to wait: it needs {option}" in done.words
+    assert f"--timeout is the time to wait; it needs {option}" in done.words
     assert cluster.states("a") == ["RUNNING", "RUNNING"]
 
 
@@ -174,6 +175,16 @@ def test_restarts(cluster: Cluster) -> None:
     done = cluster.run("restart", "a", "--task", "7")
     assert done.status == 1
     assert "7" in done.err
+
+
+def test_one_without_tasks_says_why_and_is_not_late(cluster: Cluster) -> None:
+    cluster.bench.worker.without_tasks["empty"] = "no table matches x"
+    cluster.client.create("empty", SOURCE)
+    told = cluster.ok("restart", "empty", "--tasks", "--wait", "--timeout", "8")
+    assert told == "empty: restarted the connector, running without tasks: no table matches x\n"
+    told = cluster.ok("resume", "empty", "--timeout", "8")
+    assert told == "empty: running without tasks: no table matches x\n"
+    assert cluster.ok("pause", "empty") == "empty: paused\n"
 
 
 def test_only_what_failed_is_restarted(cluster: Cluster) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.unit.cli.connectors.conftest import Cluster
-from tests.unit.herder.harness import SOURCE, running, validating_bench
-from tests.unit.rest.served import Served
+from tests.unit.worker.herder.harness import SOURCE, running, validating_bench
+from tests.unit.worker.rest.served import Served
 
 MISTYPED = {**SOURCE, "task.max": "2"}
 TOLD = "unknown key task.max; did you mean tasks.max?"
@@ -60,6 +60,38 @@ def test_strict_refuses_it(checking: Cluster, tmp_path: Path) -> None:
     assert checking.client.connectors() == []
 
 
+def test_patch_tells_the_keys_that_it_sets(checking: Cluster) -> None:
+    checking.create("lines", **{"topic.prefx": "known before"})
+    done = checking.run("patch", "lines", "task.max=2", "batch.size=7")
+    assert (done.status, done.out) == (0, "lines: task.max set, batch.size set\n")
+    assert f"lines: {TOLD}\n" in done.err
+    assert "topic.prefx" not in done.err
+    assert checking.run("patch", "lines", "task.max-").err == ""
+
+
+def test_a_strict_patch_refuses_them(checking: Cluster) -> None:
+    checking.create("lines")
+    done = checking.run("patch", "lines", "task.max=2", "--strict")
+    assert done.status == 1
+    assert TOLD in done.err
+    assert "task.max" not in checking.client.config("lines")
+
+
+def test_connectors_that_stay_as_they_are_are_told_too(checking: Cluster, tmp_path: Path) -> None:
+    file = written(tmp_path, MISTYPED)
+    checking.run("apply", file)
+    checking.bench.runs("lines")
+    planned = checking.run("plan", file)
+    assert planned.status == 0
+    assert f"= lines  unchanged\n    {file}:1: lines: {TOLD}\n" in planned.out
+    assert "Nothing to change: 1 connector is as wanted.\n" in planned.out
+    assert TOLD in checking.run("apply", file).err
+    for command in (["plan"], ["apply"], ["apply", "--dry-run"]):
+        done = checking.run(*command, file, "--strict")
+        assert done.status == 1, command
+        assert TOLD in done.out + done.err
+
+
 def test_for_scripts(checking: Cluster, tmp_path: Path) -> None:
     file = written(tmp_path, MISTYPED)
     (row,) = checking.json("validate", file)
@@ -97,6 +129,61 @@ def test_a_class_that_is_not_there(checking: Cluster, tmp_path: Path) -> None:
         checking.json("plan", file)["summary"] | {"create": 0, "error": 1}
         == (checking.json("plan", file)["summary"])
     )
+
+
+@pytest.mark.parametrize(
+    ("key", "mistyped", "meant"),
+    [
+        (
+            "value.converter",
+            "com.acme.JsonConvertor",
+            "org.apache.kafka.connect.json.JsonConverter",
+        ),
+        (
+            "transforms.t.type",
+            "org.apache.kafka.connect.transforms.InsertFeild$Value",
+            "org.apache.kafka.connect.transforms.InsertField$Value",
+        ),
+        (
+            "predicates.p.type",
+            "org.apache.kafka.connect.transforms.predicates.TopicNameMatch",
+            "org.apache.kafka.connect.transforms.predicates.TopicNameMatches",
+        ),
+    ],
+)
+def test_classes_of_converters_and_transforms_that_are_not_there(
+    checking: Cluster,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    key: str,
+    mistyped: str,
+    meant: str,
+) -> None:
+    aliases = {key.split(".")[0]: key.split(".")[1]} if key.endswith(".type") else {}
+    file = written(tmp_path, {**SOURCE, **aliases, key: mistyped})
+    told = f"Class {mistyped} could not be found. Did you mean {meant}?"
+    for command in ("validate", "create", "plan"):
+        done = checking.run(command, file)
+        assert done.status == 1
+        said = done.out + done.err
+        assert told in said, command
+        assert said.count("could not be found") == 1, command
+    strict = checking.run(
+        "create",
+        written(tmp_path, {**SOURCE, **aliases, key: mistyped, "task.max": "2"}),
+        "--strict",
+    )
+    assert TOLD in strict.err
+    assert told in strict.err
+    assert any(text.startswith("Connector lines: Inv") and told in text for text in caplog.messages)
+
+
+def test_a_patch_with_a_mistyped_class_is_reported_once(checking: Cluster) -> None:
+    checking.create("lines")
+    done = checking.run("patch", "lines", "value.converter=com.acme.JsonConvertor")
+    assert done.status == 1
+    assert done.err.count("Class com.acme.JsonConvertor could not be found. Did you mean") == 1
+    assert done.err.count("could not be found") == 1
 
 
 def test_the_log_has_no_list_of_classes(

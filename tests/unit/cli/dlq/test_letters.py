@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from penstock.cli.dlq.letters import Letter, Tally, Wanted, error_kind
+from penstock.cli.dlq.letters import Letter, LetterFilter, Tally, error_kind
 from penstock.kafka.clients import RawRecord
 
 SINK = {
@@ -61,19 +61,19 @@ def test_a_letter_without_a_story() -> None:
 @pytest.mark.parametrize(
     ("wanted", "meant"),
     [
-        (Wanted(), True),
-        (Wanted(connector="sink"), True),
-        (Wanted(connector="sin"), False),
-        (Wanted(stage="value_converter"), True),
-        (Wanted(stage="TASK_PUT"), False),
-        (Wanted(original_topic="orders"), True),
-        (Wanted(original_topic="dead"), False),
-        (Wanted(error="IS NO NUMBER"), True),
-        (Wanted(error="too long"), False),
-        (Wanted(connector="sink", error="too long"), False),
+        (LetterFilter(), True),
+        (LetterFilter(connector="sink"), True),
+        (LetterFilter(connector="sin"), False),
+        (LetterFilter(stage="value_converter"), True),
+        (LetterFilter(stage="TASK_PUT"), False),
+        (LetterFilter(original_topic="orders"), True),
+        (LetterFilter(original_topic="dead"), False),
+        (LetterFilter(error="IS NO NUMBER"), True),
+        (LetterFilter(error="too long"), False),
+        (LetterFilter(connector="sink", error="too long"), False),
     ],
 )
-def test_filters(wanted: Wanted, meant: bool) -> None:
+def test_filters(wanted: LetterFilter, meant: bool) -> None:
     assert (letter() in wanted) is meant
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.cli.dlq.marks import MOST_NOTE, Replayed
-from penstock.errors import ConflictError
+from penstock.kernel.errors import ConflictError
 
 
 def test_offsets_in_a_row_move_the_floor() -> None:

@@ -9,14 +9,14 @@ from dataclasses import replace
 import pytest
 
 from penstock.cli.dlq import replay as module
-from penstock.cli.dlq.letters import Letter, Wanted
+from penstock.cli.dlq.letters import Letter, LetterFilter
 from penstock.cli.dlq.marks import Replayed
 from penstock.cli.dlq.replay import Replay, batches
 from penstock.cli.dlq.topics import LetterTopic, topics_of
-from penstock.data.record import TopicPartition
-from penstock.errors import BadRequestError, ConflictError
 from penstock.kafka.clients import NewRecord
-from penstock.wire.models import ConnectorInfo
+from penstock.kernel.data.record import TopicPartition
+from penstock.kernel.errors import BadRequestError, ConflictError
+from penstock.kernel.wire.models import ConnectorInfo
 from tests.unit.cli.dlq.test_letters import SINK, letter
 
 DEAD = LetterTopic("dead", {}, {})
@@ -53,12 +53,12 @@ def test_letters_do_not_go_round_in_circles() -> None:
 
 def test_letters_are_taken_once_unless_again() -> None:
     topic = LetterTopic("dead", {FIRST: (2, 9)}, {FIRST: Replayed(5, ((7, 8),))})
-    replay = Replay(topic, Wanted(connector="sink"))
+    replay = Replay(topic, LetterFilter(connector="sink"))
     taken = [offset for offset in range(2, 9) if replay.takes(letter(offset=offset))]
     assert taken == [5, 6, 8]
     assert topic.behind_the_floor == {FIRST: (5, 9)}
     assert replace(replay, again=True).takes(letter(offset=2))
-    assert not Replay(topic, Wanted(connector="other")).takes(letter(offset=6))
+    assert not Replay(topic, LetterFilter(connector="other")).takes(letter(offset=6))
 
 
 def test_letters_too_scattered_are_refused_as_soon_as_that_is_seen() -> None:

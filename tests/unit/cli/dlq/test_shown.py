@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from penstock.cli.dlq.letters import Letter, Tally
-from penstock.cli.dlq.shown import (
+from penstock.cli.dlq.letter_views import (
     counted,
     data_json,
     data_text,
@@ -18,6 +17,7 @@ from penstock.cli.dlq.shown import (
     print_groups,
     print_letters,
 )
+from penstock.cli.dlq.letters import Letter, Tally
 from tests.unit.cli.dlq.test_letters import SINK, letter
 
 

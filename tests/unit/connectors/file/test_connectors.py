@@ -13,7 +13,7 @@ from penstock.api import PartitionKey
 from penstock.connectors.file.appender import TargetFile
 from penstock.connectors.file.sink import FileStreamSinkConnector
 from penstock.connectors.file.source import FileStreamSourceConnector, FileStreamSourceTask
-from penstock.errors import ConfigError, DataError, RetriableError
+from penstock.kernel.errors import ConfigError, DataError, RetriableError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -98,7 +98,7 @@ def test_a_file_that_another_task_writes_is_left_alone(tmp_path: Path) -> None:
         TargetFile(str(path)).prepare()
         assert path.read_bytes() == b"in the midd"
         with (
-            pytest.raises(RetriableError, match="written by somebody else"),
+            pytest.raises(RetriableError, match="written by another process"),
             TargetFile(str(path)).exclusive(lambda: True),
         ):
             raise AssertionError

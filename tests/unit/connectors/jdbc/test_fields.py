@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from penstock.connectors.jdbc.dialects.writing import WriteMode
+from penstock.connectors.jdbc.dialects.merging import WriteMode
 from penstock.connectors.jdbc.sink.fields import FieldRules, KeyMode, fields_of
-from penstock.data.schema import Field, Schema, SchemaType, struct_schema
-from penstock.errors import DataError
+from penstock.kernel.data.schema import Field, Schema, SchemaType, struct_schema
+from penstock.kernel.errors import DataError
 
 INT = Schema(SchemaType.INT32)
 TEXT = Schema(SchemaType.STRING, optional=True)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.connectors.jdbc.dialects.writing import WriteMode
-from penstock.connectors.jdbc.sink_config import AivenSinkConfig, JdbcSinkConfig, problems
-from penstock.errors import ConfigError
+from penstock.connectors.jdbc.dialects.merging import WriteMode
+from penstock.connectors.jdbc.sink.checks import config_errors
+from penstock.connectors.jdbc.sink.config import AivenSinkConfig, JdbcSinkConfig
+from penstock.kernel.errors import ConfigError
 
 URL = {"connection.url": "jdbc:postgresql://127.0.0.1/shop"}
 
@@ -21,7 +22,7 @@ def test_defaults() -> None:
     assert (config.max_retries, config.retry_backoff_ms) == (10, 3000)
     assert (config.auto_create, config.auto_evolve, config.delete_enabled) == (False, False, False)
     assert config.table_name("orders") == "orders"
-    assert problems(config) == {}
+    assert config_errors(config) == {}
 
 
 @pytest.mark.parametrize(
@@ -39,7 +40,7 @@ def test_defaults() -> None:
     ],
 )
 def test_what_does_not_go_together(keys: dict[str, str], wrong: set[str]) -> None:
-    assert set(problems(confluent(**keys))) == wrong
+    assert set(config_errors(confluent(**keys))) == wrong
 
 
 @pytest.mark.parametrize(

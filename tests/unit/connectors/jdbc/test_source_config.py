@@ -6,21 +6,21 @@ import pytest
 
 from penstock.connectors.jdbc.dialects import find_dialect
 from penstock.connectors.jdbc.settings import ConnectionSettings
-from penstock.connectors.jdbc.source.connector import (
-    AivenJdbcSourceConnector,
-    ConfluentJdbcSourceConnector,
-)
-from penstock.connectors.jdbc.source.schemas import SchemaRules, field_schema
-from penstock.connectors.jdbc.source_config import (
+from penstock.connectors.jdbc.source.config import (
     AivenSourceConfig,
     ConfluentSourceConfig,
     Granularity,
     NumericMapping,
     SourceConfig,
 )
+from penstock.connectors.jdbc.source.connector import (
+    AivenJdbcSourceConnector,
+    ConfluentJdbcSourceConnector,
+)
+from penstock.connectors.jdbc.source.schemas import SchemaRules, field_schema
 from penstock.connectors.jdbc.tables import ColumnFacts, SqlType, TableId
-from penstock.data.schema import SchemaType, decimal_schema
-from penstock.errors import ConfigError
+from penstock.kernel.data.schema import SchemaType, decimal_schema
+from penstock.kernel.errors import ConfigError
 
 GOOD = {
     "connection.url": "jdbc:mysql://db/shop",
@@ -33,6 +33,20 @@ GOOD = {
 def test_a_good_one() -> None:
     assert ConfluentJdbcSourceConnector().validate(GOOD) == {}
     assert AivenJdbcSourceConnector().validate(GOOD) == {}
+
+
+@pytest.mark.parametrize(
+    ("lists", "told"),
+    [
+        ({"table.whitelist": "ordres"}, "no table matches table.whitelist=ordres, or the user"),
+        ({"schema.pattern": "s"}, "no table matches schema.pattern=s, or the user may not read it"),
+        ({}, "the database has no table, or the user may not read it"),
+    ],
+)
+def test_why_there_is_no_task(lists: dict[str, str], told: str) -> None:
+    connector = ConfluentJdbcSourceConnector()
+    connector._props = GOOD | lists
+    assert connector.without_tasks().startswith(told)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from penstock.connectors.jdbc.source.config import Mode
 from penstock.connectors.jdbc.source.positions import (
     OffsetForm,
     Position,
@@ -16,9 +17,8 @@ from penstock.connectors.jdbc.source.positions import (
     older_partitions,
     table_partition,
 )
-from penstock.connectors.jdbc.source_config import Mode
 from penstock.connectors.jdbc.tables import TableId
-from penstock.errors import DataError
+from penstock.kernel.errors import DataError
 
 BOTH = Mode.TIMESTAMP_INCREMENTING
 YEARS = st.integers(-(10**16), 10**17)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.config import Password
 from penstock.connectors.jdbc.dialects import Dialect, find_dialect
 from penstock.connectors.jdbc.settings import ConnectionSettings
+from penstock.connectors.jdbc.source.config import ConfluentSourceConfig
+from penstock.connectors.jdbc.source.limits import MOST_PARTS, Limits, cuts
 from penstock.connectors.jdbc.source.ordering import Ordering
 from penstock.connectors.jdbc.source.positions import Position
-from penstock.connectors.jdbc.source.reader import MOST_PARTS, Limits, cuts
 from penstock.connectors.jdbc.source.selection import is_selected, shared, tables_of, tables_text
-from penstock.connectors.jdbc.source_config import ConfluentSourceConfig
 from penstock.connectors.jdbc.tables import ColumnFacts, SqlType, TableId
+from penstock.kernel.config import Password
 
 ID = ColumnFacts("id", SqlType.BIGINT)
 AT = ColumnFacts("at", SqlType.TIMESTAMP, "timestamp", precision=23, scale=3)
@@ -96,9 +96,9 @@ def test_of_several_times_the_first_counts() -> None:
 
 
 def test_before_1970() -> None:
-    literal = MYSQL.timestamp_literal(-1, (AT,))
+    literal = MYSQL.reading.timestamp_literal(-1, (AT,))
     assert literal == "TIMESTAMP'1969-12-31 23:59:59.999999'"
-    assert MYSQL.timestamp_literal(-62_135_596_800_000_000, (AT,)) == (
+    assert MYSQL.reading.timestamp_literal(-62_135_596_800_000_000, (AT,)) == (
         "TIMESTAMP'0001-01-01 00:00:00.000000'"
     )
 
@@ -176,7 +176,7 @@ def test_short_passwords_are_hidden_by_their_place(password: str, text: str, sho
 def test_urls_for_spark_and_people() -> None:
     url = "jdbc:mariadb://root:s3cret@db:3306/shop?useSsl=true&password=s3cret"
     settings = ConnectionSettings(url)
-    assert dialect("mariadb").spark_url(settings) == (
+    assert dialect("mariadb").connecting.spark_url(settings) == (
         "jdbc:mysql://root:s3cret@db:3306/shop?useSsl=true&password=s3cret&permitMysqlScheme=true"
     )
     assert settings.place == "jdbc:mariadb://root:[hidden]@db:3306/shop"

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
 
 import pytest
 
-from penstock.connectors.jdbc.dialects.writing import (
-    Merge,
-    MySqlWriting,
-    NewColumn,
-    PostgreSqlWriting,
-    SqliteWriting,
-    WriteMode,
-    Writing,
-)
-from penstock.data.schema import (
+from penstock.connectors.jdbc.dialects import Dialect, find_dialect
+from penstock.connectors.jdbc.dialects.creating import NewColumn
+from penstock.connectors.jdbc.dialects.merging import Merge, WriteMode
+from penstock.connectors.jdbc.settings import ConnectionSettings
+from penstock.kernel.data.schema import (
     Schema,
     SchemaType,
     date_schema,
@@ -26,19 +20,12 @@ from penstock.data.schema import (
     time_schema,
     timestamp_schema,
 )
-from penstock.errors import UnfitError
+from penstock.kernel.errors import UnfitError
 
-
-def double(name: str) -> str:
-    return f'"{name}"'
-
-
-def back(name: str) -> str:
-    return f"`{name}`"
-
-
-GENERIC, SQLITE, POSTGRESQL = Writing(double), SqliteWriting(double), PostgreSqlWriting(double)
-MYSQL = MySqlWriting(back)
+GENERIC, SQLITE, POSTGRESQL, MYSQL = (
+    find_dialect(ConnectionSettings(f"jdbc:{scheme}:x"))
+    for scheme in ("other", "sqlite", "postgresql", "mysql")
+)
 STRING = Schema(SchemaType.STRING, optional=True)
 COLUMNS = [
     NewColumn("id", Schema(SchemaType.INT32), key=True),
@@ -51,21 +38,21 @@ MERGE = Merge(WriteMode.UPSERT, "T", "S", ("k",), ("a", "b"))
 
 
 def test_create_table_mysql() -> None:
-    assert MYSQL.create_table("`t`", COLUMNS) == (
+    assert MYSQL.creating.create_table("`t`", COLUMNS) == (
         "CREATE TABLE `t` (\n`id` INT NOT NULL,\n`name` TEXT NULL,\n`born` DATE NOT NULL,\n"
         "`paid` DECIMAL(65,4) NULL,\n`score` DOUBLE DEFAULT 1.5,\nPRIMARY KEY(`id`))"
     )
 
 
 def test_create_table_postgresql() -> None:
-    assert POSTGRESQL.create_table('"t"', COLUMNS) == (
+    assert POSTGRESQL.creating.create_table('"t"', COLUMNS) == (
         'CREATE TABLE "t" (\n"id" INT NOT NULL,\n"name" TEXT NULL,\n"born" DATE NOT NULL,\n'
         '"paid" DECIMAL NULL,\n"score" DOUBLE PRECISION DEFAULT 1.5,\nPRIMARY KEY("id"))'
     )
 
 
 def test_create_table_sqlite() -> None:
-    assert SQLITE.create_table('"t"', COLUMNS) == (
+    assert SQLITE.creating.create_table('"t"', COLUMNS) == (
         'CREATE TABLE "t" (\n"id" INTEGER NOT NULL,\n"name" TEXT NULL,\n"born" NUMERIC NOT NULL,\n'
         '"paid" NUMERIC NULL,\n"score" REAL DEFAULT 1.5,\nPRIMARY KEY("id"))'
     )
@@ -86,23 +73,23 @@ def test_create_table_sqlite() -> None:
 )
 def test_types(schema: Schema, mysql: str, postgresql: str, sqlite: str) -> None:
     column = NewColumn("c", schema)
-    found = [each.column_type(column) for each in (MYSQL, POSTGRESQL, SQLITE)]
+    found = [each.creating.column_type(column) for each in (MYSQL, POSTGRESQL, SQLITE)]
     assert found == [mysql, postgresql, sqlite]
 
 
 def test_a_text_in_the_key() -> None:
     column = NewColumn("c", STRING, key=True)
-    found = [each.column_type(column) for each in (MYSQL, POSTGRESQL, SQLITE, GENERIC)]
+    found = [each.creating.column_type(column) for each in (MYSQL, POSTGRESQL, SQLITE, GENERIC)]
     assert found == ["VARCHAR(256)", "TEXT", "TEXT", "VARCHAR(255)"]
 
 
 def test_arrays_are_postgresqls() -> None:
     column = NewColumn("c", Schema(SchemaType.ARRAY, value_schema=STRING))
-    assert POSTGRESQL.column_type(column) == "TEXT[]"
+    assert POSTGRESQL.creating.column_type(column) == "TEXT[]"
     with pytest.raises(UnfitError, match="field c has type ARRAY"):
-        MYSQL.column_type(column)
+        MYSQL.creating.column_type(column)
     with pytest.raises(UnfitError, match="STRUCT"):
-        POSTGRESQL.column_type(NewColumn("c", struct_schema()))
+        POSTGRESQL.creating.column_type(NewColumn("c", struct_schema()))
 
 
 @pytest.mark.parametrize(
@@ -119,30 +106,30 @@ def test_arrays_are_postgresqls() -> None:
 )
 def test_defaults(schema: Schema, default: object, mysql: str, postgresql: str) -> None:
     column = NewColumn("c", replace(schema, default=default))
-    assert MYSQL.default(column) == mysql
-    assert POSTGRESQL.default(column) == postgresql
+    assert MYSQL.creating.default(column) == mysql
+    assert POSTGRESQL.creating.default(column) == postgresql
 
 
 def test_columns_are_added() -> None:
     added = [NewColumn("a", STRING), NewColumn("b", STRING)]
-    assert MYSQL.add_columns("`t`", added) == [
+    assert MYSQL.creating.add_columns("`t`", added) == [
         "ALTER TABLE `t` ADD `a` TEXT NULL,\nADD `b` TEXT NULL"
     ]
-    assert SQLITE.add_columns('"t"', added) == [
+    assert SQLITE.creating.add_columns('"t"', added) == [
         'ALTER TABLE "t" ADD "a" TEXT NULL',
         'ALTER TABLE "t" ADD "b" TEXT NULL',
     ]
 
 
 def test_upsert_mysql() -> None:
-    assert MYSQL.merge(MERGE) == [
+    assert MYSQL.merging.merge(MERGE) == [
         "INSERT INTO T (`k`, `a`, `b`) SELECT `k`, `a`, `b` FROM S ORDER BY `penstock_seq`"
         " ON DUPLICATE KEY UPDATE `a` = VALUES(`a`), `b` = VALUES(`b`)"
     ]
 
 
 def test_upsert_postgresql() -> None:
-    keep_last, upsert = POSTGRESQL.merge(MERGE)
+    keep_last, upsert = POSTGRESQL.merging.merge(MERGE)
     assert keep_last == (
         'DELETE FROM S s USING (SELECT "k", MAX("penstock_seq") AS "penstock_seq" FROM S l'
         ' GROUP BY "k" HAVING COUNT(*) > 1) l WHERE s."k" = l."k"'
@@ -155,7 +142,7 @@ def test_upsert_postgresql() -> None:
 
 
 def test_upsert_without_a_statement_for_it() -> None:
-    keep_last, update, insert = GENERIC.merge(replace(MERGE, others=("a",)))
+    keep_last, update, insert = GENERIC.merging.merge(replace(MERGE, others=("a",)))
     assert keep_last == (
         'DELETE FROM S WHERE "penstock_seq" < '
         '(SELECT MAX(l."penstock_seq") FROM S l WHERE l."k" = S."k")'
@@ -170,30 +157,31 @@ def test_upsert_without_a_statement_for_it() -> None:
     )
 
 
-@pytest.mark.parametrize("writing", [GENERIC, SQLITE, POSTGRESQL, MYSQL])
-def test_tombstones_come_first(writing: Writing) -> None:
-    with_deletes = writing.merge(replace(MERGE, deletes=True))
-    without = writing.merge(MERGE)
+@pytest.mark.parametrize("dialect", [GENERIC, SQLITE, POSTGRESQL, MYSQL])
+def test_tombstones_come_first(dialect: Dialect) -> None:
+    with_deletes = dialect.merging.merge(replace(MERGE, deletes=True))
+    without = dialect.merging.merge(MERGE)
     assert with_deletes[-len(without) :] == without
     assert sum("DELETE" in text for text in with_deletes[: -len(without)]) == 2
 
 
 @pytest.mark.parametrize(
-    ("writing", "expected"),
+    ("dialect", "expected"),
     [
         (POSTGRESQL, 'ON CONFLICT ("k") DO NOTHING'),
         (SQLITE, 'ON CONFLICT ("k") DO NOTHING'),
         (MYSQL, "ON DUPLICATE KEY UPDATE `k` = VALUES(`k`)"),
     ],
 )
-def test_rows_of_keys_only(writing: Writing, expected: str) -> None:
-    assert writing.merge(replace(MERGE, others=()))[-1].endswith(expected)
+def test_rows_of_keys_only(dialect: Dialect, expected: str) -> None:
+    assert dialect.merging.merge(replace(MERGE, others=()))[-1].endswith(expected)
 
 
-@pytest.mark.parametrize("quote", [double, back])
-def test_an_insert_keeps_the_order(quote: Callable[[str], str]) -> None:
+@pytest.mark.parametrize("dialect", [GENERIC, MYSQL])
+def test_an_insert_keeps_the_order(dialect: Dialect) -> None:
     merge = replace(MERGE, mode=WriteMode.INSERT, keys=())
-    assert Writing(quote).merge(merge) == [
+    quote = dialect.quote
+    assert dialect.merging.merge(merge) == [
         f"INSERT INTO T ({quote('a')}, {quote('b')}) SELECT {quote('a')}, {quote('b')} FROM S"
         f" ORDER BY {quote('penstock_seq')}"
     ]

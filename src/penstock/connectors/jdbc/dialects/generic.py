@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.connectors.jdbc.dialects.base import Dialect
+from penstock.connectors.jdbc.dialects.dialect import Dialect
 
 
 class GenericDialect(Dialect):

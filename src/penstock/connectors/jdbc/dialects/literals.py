@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 
-from penstock.data.schema import DATE, TIME, TIMESTAMP, Schema
+from penstock.kernel.data.schema import DATE, TIME, TIMESTAMP, Schema
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 

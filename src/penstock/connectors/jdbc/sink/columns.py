@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Final
 from pyspark.sql import functions as F
 
 from penstock.connectors.jdbc.calendars import days_for_database, divided, micros_for_database
-from penstock.connectors.jdbc.dialects.writing import GONE, SEQUENCE
+from penstock.connectors.jdbc.dialects.merging import SEQUENCE, TOMBSTONE
 from penstock.connectors.jdbc.sink.fields import SinkField
-from penstock.connectors.jdbc.sink.forms import Form, ValueRules, is_epoch
 from penstock.connectors.jdbc.sink.refusals import MARK
-from penstock.data.schema import DATE, TIME, TIMESTAMP, Schema, SchemaType
-from penstock.errors import UnfitError
+from penstock.connectors.jdbc.sink.value_rules import ValueRules, is_epoch
+from penstock.kernel.data.schema import DATE, TIME, TIMESTAMP, Schema, SchemaType
+from penstock.kernel.errors import UnfitError
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -29,7 +29,7 @@ _DAY_SECONDS: Final = 86_400
 def columns_of(fields: Sequence[SinkField], rules: ValueRules, *, staged: bool) -> list[Column]:
     """A record's columns, with its place in the batch if it is to be staged.
 
-    For a form that is text, all columns are one line, as COPY and LOAD DATA read them.
+    For a form of lines, all columns are one text, as bulk loaders read them.
     """
     columns = [_column(field, rules) for field in fields]
     names = [field.name for field in fields]
@@ -38,9 +38,9 @@ def columns_of(fields: Sequence[SinkField], rules: ValueRules, *, staged: bool) 
         # Rows of a Kafka partition are in Spark partitions that follow one another.
         place = F.monotonically_increasing_id()
         columns += [place, F.col("value").isNull().cast("int")]
-        names += [SEQUENCE, GONE]
+        names += [SEQUENCE, TOMBSTONE]
         escaped += [False, False]
-    if rules.form in {Form.COPY, Form.LOAD}:
+    if rules.form.lines:
         return [line_of(zip(columns, escaped, strict=True))]
     return [column.alias(name) for column, name in zip(columns, names, strict=True)]
 
@@ -87,7 +87,7 @@ def _value(schema: Schema, column: Column, rules: ValueRules) -> Column:
 
 
 def _date(days: Column, rules: ValueRules) -> Column:
-    if rules.form is Form.SQLITE:
+    if rules.form.times_as_millis:
         return days.cast("long") * F.lit(_DAY_SECONDS * 1000).cast("long")
     if rules.date_zone != "UTC":
         midnight = F.timestamp_seconds(days.cast("long") * F.lit(_DAY_SECONDS).cast("long"))
@@ -96,20 +96,20 @@ def _date(days: Column, rules: ValueRules) -> Column:
 
 
 def _time(milliseconds: Column, rules: ValueRules) -> Column:
-    if rules.form is Form.SQLITE:
+    if rules.form.times_as_millis:
         return milliseconds.cast("long")
     moment = F.from_utc_timestamp(F.timestamp_millis(milliseconds), rules.zone)
     return F.date_format(moment, "HH:mm:ss.SSS")
 
 
 def _timestamp(milliseconds: Column, rules: ValueRules) -> Column:
-    if rules.form is Form.SQLITE:
+    if rules.form.times_as_millis:
         return milliseconds
     return _moment(F.unix_micros(F.timestamp_millis(milliseconds)), rules)
 
 
 def _moment(micros: Column, rules: ValueRules) -> Column:
-    if rules.form is Form.SQLITE:
+    if rules.form.times_as_millis:
         return divided(micros, 1000)
     if rules.zone != "UTC":
         micros = F.unix_micros(F.from_utc_timestamp(F.timestamp_micros(micros), rules.zone))
@@ -124,18 +124,19 @@ def _boolean(schema: Schema, column: Column, rules: ValueRules) -> Column:
 
 def _bytes(schema: Schema, column: Column, rules: ValueRules) -> Column:
     del schema
-    match rules.form:
-        case Form.COPY:
-            return F.concat(F.lit("\\x"), F.hex(column))
-        case Form.LOAD:
-            return F.hex(column)
-    return column
+    if not rules.form.lines:
+        return column
+    digits = F.hex(column)
+    prefix = rules.form.hex_prefix
+    return F.concat(F.lit(prefix), digits) if prefix else digits
 
 
 def _array(schema: Schema, column: Column, rules: ValueRules) -> Column:
     items = schema.value_schema
-    if rules.form is not Form.COPY or items is None:
-        raise UnfitError("arrays can be written to PostgreSQL only")
+    if not rules.form.arrays or items is None:
+        raise UnfitError(
+            "an ARRAY can't be written to this database; leave it out or make a text of it"
+        )
     texts = F.transform(column, lambda item: _array_item(items, item, rules))
     return F.concat(F.lit("{"), F.array_join(texts, ","), F.lit("}"))
 

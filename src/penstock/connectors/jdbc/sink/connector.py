@@ -10,27 +10,22 @@ from typing import TYPE_CHECKING, ClassVar
 
 from penstock.api.connector import ConnectorContext, SinkConnector
 from penstock.api.plugin import CONNECT_VERSION
-from penstock.config import Config
-from penstock.connectors.jdbc.common_config import by_key
 from penstock.connectors.jdbc.database import Database
-from penstock.connectors.jdbc.dialects.writing import WriteMode
-from penstock.connectors.jdbc.sink.batches import table_id
+from penstock.connectors.jdbc.dialects.merging import WriteMode
+from penstock.connectors.jdbc.findings import by_key
+from penstock.connectors.jdbc.sink.checks import check_config, config_errors
+from penstock.connectors.jdbc.sink.config import AivenSinkConfig, JdbcSinkConfig, SinkConfig
 from penstock.connectors.jdbc.sink.fields import KeyMode
 from penstock.connectors.jdbc.sink.target import open_database
 from penstock.connectors.jdbc.sink.task import AivenSinkTask, JdbcSinkTask
-from penstock.connectors.jdbc.sink_config import (
-    AivenSinkConfig,
-    JdbcSinkConfig,
-    SinkConfig,
-    problems,
-)
 from penstock.connectors.jdbc.tables import TableId
-from penstock.errors import ConfigError, DataError, RetriableError
+from penstock.kernel.config import Config
+from penstock.kernel.errors import ConfigError, DataError, RetriableError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from penstock.data.record import TopicPartition
+    from penstock.kernel.data.record import TopicPartition
 
 log = logging.getLogger(__name__)
 
@@ -45,13 +40,16 @@ class JdbcSinkConnector(SinkConnector):
 
     def validate(self, config: Mapping[str, str]) -> Mapping[str, list[str]]:
         try:
-            return problems(self._parsed(config))
+            return config_errors(self._parsed(config))
         except ConfigError:
             return {}  # The keys have their own messages.
 
     def examine(self, config: Mapping[str, str], spark: SparkSession) -> Mapping[str, list[str]]:
         parsed = self._parsed(config)
         settings = replace(parsed.connection(config), attempts=1)
+        if parsed.dialect.connecting.missing_file(settings) is not None:
+            # The first task makes it; whoever only asks must not.
+            return by_key(() if parsed.auto_create else map(_no_table, _tables(parsed, config)))
         made = open_database(parsed, settings, spark, stopping=lambda: False)
         with closing(made) as database:
             try:
@@ -69,10 +67,7 @@ class JdbcSinkConnector(SinkConnector):
         self._props = dict(config)
         parsed = self._parsed(config)
         parsed.warn(config)
-        found = problems(parsed)
-        if found:
-            texts = [text for messages in found.values() for text in messages]
-            raise ConfigError("; ".join(dict.fromkeys(texts)), found)
+        check_config(parsed)
 
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
         return [dict(self._props) for _ in range(max_tasks)]
@@ -84,9 +79,9 @@ class JdbcSinkConnector(SinkConnector):
         parsed = self._parsed(config)
         if parsed.exactly_once:
             raise ConfigError(
-                f"with exactly.once=true the offsets stand in the table {parsed.exactly_once_table}"
-                " of the target database, and count there: change them in it, in the rows whose"
-                f" connector is {config.get('name', '')}"
+                f"with exactly.once=true the offsets are in the table {parsed.exactly_once_table}"
+                " of the target database: change them there, in the rows whose connector is"
+                f" {config.get('name', '')}"
             )
         return True
 
@@ -98,7 +93,7 @@ class JdbcSinkConnector(SinkConnector):
 
 
 def _tables(config: SinkConfig, props: Mapping[str, str]) -> list[str]:
-    """The tables that records will go to, as far as the config tells."""
+    """The tables that records will go to, as far as the config says."""
     if props.get("transforms", "").strip():
         return []  # They may give the topics other names.
     topics = (topic.strip() for topic in props.get("topics", "").split(","))
@@ -109,21 +104,28 @@ def _found_in(
     database: Database, config: SinkConfig, tables: Iterable[str]
 ) -> Iterator[tuple[str, str]]:
     for name in tables:
-        table = table_id(name, catalogs=config.dialect.own_catalog_only)
+        table = database.dialect.table_id(name)
         try:
-            columns = [column.name for column in database.columns(table)]
+            columns = [column.name for column in database.metadata.columns(table)]
         except DataError:
             if not config.auto_create:
-                told = "does not exist, or may not be read; make it, or set auto.create=true"
-                yield "table.name.format", f"table {name} {told} to have it made"
+                yield _no_table(name)
             continue
         missing = _missing_keys(config, columns)
         if missing:
-            told = f"table {name} has no column {', '.join(missing)}"
-            yield "pk.fields", f"{told}; add it, or set auto.evolve=true to have it added"
+            yield (
+                "pk.fields",
+                f"table {name} has no column {', '.join(missing)}; add it, or set auto.evolve=true"
+                " to have it added",
+            )
         refusal = _refused_write(database, config, table, columns[0]) if columns else None
         if refusal:
             yield "connection.user", refusal
+
+
+def _no_table(name: str) -> tuple[str, str]:
+    reason = "does not exist, or may not be read; make it, or set auto.create=true"
+    return "table.name.format", f"table {name} {reason} to have it made"
 
 
 def _missing_keys(config: SinkConfig, columns: Sequence[str]) -> list[str]:
@@ -137,7 +139,7 @@ def _missing_keys(config: SinkConfig, columns: Sequence[str]) -> list[str]:
 def _refused_write(
     database: Database, config: SinkConfig, table: TableId, column: str
 ) -> str | None:
-    """Why we may not write to a table; None if we may, as far as the database tells."""
+    """Why we may not write to a table; None if we may, as far as the database says."""
     name, field = database.dialect.qualified(table), database.dialect.quote(column)
     if config.mode is WriteMode.UPDATE:
         statement = f"UPDATE {name} SET {field} = {field} WHERE 1 = 0"
@@ -145,9 +147,9 @@ def _refused_write(
         statement = f"INSERT INTO {name} ({field}) SELECT {field} FROM {name} WHERE 1 = 0"
     try:
         # Servers look at rights before they explain, and do nothing of what they explain.
-        database.query(f"EXPLAIN {statement}")
+        database.query(database.dialect.explain(statement))
     except DataError as error:
-        return str(error) if "denied" in str(error) else None
+        return str(error) if database.dialect.faults.denies_right(error) else None
     return None
 
 

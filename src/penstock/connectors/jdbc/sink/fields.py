@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from penstock.connectors.jdbc.dialects.writing import WriteMode
-from penstock.data.schema import STRING_SCHEMA, Schema, SchemaType
-from penstock.errors import DataError, UnfitError
+from penstock.connectors.jdbc.dialects.merging import WriteMode
+from penstock.kernel.data.schema import STRING_SCHEMA, Schema, SchemaType
+from penstock.kernel.errors import DataError, UnfitError
 
 KAFKA_FIELDS: Final = ("__connect_topic", "__connect_partition", "__connect_offset")
 

@@ -9,8 +9,9 @@ from typing import Final
 from penstock.api.sink import OffsetRange
 from penstock.connectors.jdbc.database import Database
 from penstock.connectors.jdbc.tables import TableId
-from penstock.data.record import TopicPartition
-from penstock.errors import DataError, PenstockError, RetriableError
+from penstock.kernel.data.record import TopicPartition
+from penstock.kernel.data.schema import SchemaType
+from penstock.kernel.errors import DataError, PenstockError, RetriableError
 
 log = logging.getLogger(__name__)
 
@@ -49,16 +50,20 @@ class OffsetTable:
 
     def _columns(self, database: Database) -> list[str]:
         try:
-            return [column.name for column in database.columns(self._table)]
+            return [column.name for column in database.metadata.columns(self._table)]
         except DataError:
             return []
 
     def _creation(self, database: Database) -> str:
-        name, quote = database.dialect.qualified(self._table), database.dialect.quote
+        dialect, columns = database.dialect, database.dialect.creating
+        quote, text = dialect.quote, columns.short_text_type
+        int32, int64 = columns.types[SchemaType.INT32], columns.types[SchemaType.INT64]
         return (
-            f"CREATE TABLE {name} ({quote('connector')} VARCHAR(255) NOT NULL,"
-            f" {quote('topic')} VARCHAR(249) NOT NULL, {quote('part')} INTEGER NOT NULL,"
-            f" {quote('next_offset')} BIGINT NOT NULL, {_id_column(database)},"
+            f"CREATE TABLE {dialect.qualified(self._table)}"
+            f" ({quote('connector')} {text.format(length=255)} NOT NULL,"
+            f" {quote('topic')} {text.format(length=249)} NOT NULL,"
+            f" {quote('part')} {int32} NOT NULL, {quote('next_offset')} {int64} NOT NULL,"
+            f" {_id_column(database)},"
             f" PRIMARY KEY ({quote('connector')}, {quote('topic')}, {quote('part')}))"
         )
 
@@ -191,7 +196,8 @@ class OffsetTable:
 
 
 def _id_column(database: Database) -> str:
-    return f"{database.dialect.quote(_TOPIC_ID)} VARCHAR(36)"
+    kind = database.dialect.creating.short_text_type.format(length=36)
+    return f"{database.dialect.quote(_TOPIC_ID)} {kind}"
 
 
 def _place(each: OffsetRange) -> tuple[str, int]:

@@ -1,4 +1,4 @@
-"""What a failed batch was about: a record that was refused, the database's no, or its absence."""
+"""Why a batch failed: a refused record, a refused statement, or a lost database."""
 
 from __future__ import annotations
 
@@ -8,21 +8,12 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from penstock.api.sink import OffsetRange
-from penstock.connectors.jdbc.database import lost_in_job
-from penstock.errors import DataError, PenstockError, RefusedError, RetriableError
+from penstock.connectors.jdbc.dialects.faults import Faults
+from penstock.kernel.errors import DataError, PenstockError, RefusedError, RetriableError
 
 MARK: Final = "PENSTOCK-JDBC-SINK "
 #: Failures that the runtime has planned, and understands itself.
 _PLANNED: Final = "PENSTOCK-"
-# What a driver throws inside Spark's executors reaches us as text only.
-_REFUSED: Final = re.compile(r"(?:java\.sql\.\w+|\w+SQL\w*|SQLite)Exception: .*")
-# Among them, those about a row. PostgreSQL's driver has one class for all, so its words must do.
-_WRONG_ROW: Final = re.compile(
-    r"java\.sql\.(?:SQLIntegrityConstraintViolation|SQLData)Exception|DataTruncation: "
-    r"|\[SQLITE_(?:CONSTRAINT|MISMATCH|TOOBIG)"
-    r"|PSQLException: ERROR: .*(?:violates|too long|out of range|overflow|invalid (?:input|byte))"
-)
-
 # What Spark says of a value that it can't compute with, such as a Timestamp beyond its calendar.
 _WRONG_VALUE: Final = re.compile(
     r"(?:java\.lang\.Arithmetic|java\.time\.DateTime|Spark(?:Arithmetic|DateTime|NumberFormat))"
@@ -33,6 +24,7 @@ _WRONG_VALUE: Final = re.compile(
 def translated(
     error: Exception,
     hide: Callable[[str], str],
+    faults: Faults,
     *,
     trim: bool,
     ranges: Sequence[OffsetRange] = (),
@@ -42,29 +34,26 @@ def translated(
     Args:
         error: what a job or the database failed with.
         hide: takes secrets out of a text.
+        faults: the database's words for them.
         trim: keep the database's own words, which may hold values, out of it.
         ranges: those of the batch.
     """
-    found = refused_record(error, ranges) or _of_driver(error, hide)
+    found = refused_record(error, ranges) or _of_driver(error, hide, faults)
     if trim and isinstance(found, DataError):
         text = "the database refused a batch; trim.sensitive.log=true hides its words"
         return type(found)(text, found.row) if isinstance(found, RefusedError) else DataError(text)
     return found
 
 
-def _of_driver(error: Exception, hide: Callable[[str], str]) -> Exception:
-    text = str(error)
-    if isinstance(error, PenstockError) or _PLANNED in text:
+def _of_driver(error: Exception, hide: Callable[[str], str], faults: Faults) -> Exception:
+    if isinstance(error, PenstockError) or _PLANNED in str(error):
         return error
-    if lost := lost_in_job(text):
-        return RetriableError(hide(lost))
+    text = hide(str(error))
+    if lost := faults.lost_in_job(text):
+        return RetriableError(lost)
     if wrong := _WRONG_VALUE.search(text):
-        return RefusedError(f"a value of the record can't be written: {hide(wrong.group())}")
-    refused = _REFUSED.search(text)
-    if refused is None:
-        return error
-    kind = RefusedError if _WRONG_ROW.search(text) else DataError
-    return kind(hide(refused.group()))
+        return RefusedError(f"a value of the record can't be written: {wrong.group()}")
+    return faults.refused_in_job(text) or error
 
 
 def refused_record(error: BaseException, ranges: Sequence[OffsetRange] = ()) -> RefusedError | None:

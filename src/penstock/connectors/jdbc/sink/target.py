@@ -8,26 +8,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from penstock.connectors.jdbc.database import Database
-from penstock.connectors.jdbc.dialects import Dialect
-from penstock.connectors.jdbc.dialects.mysql import MySqlDialect
-from penstock.connectors.jdbc.dialects.postgresql import PostgreSqlDialect
-from penstock.connectors.jdbc.dialects.sqlite import SqliteDialect
-from penstock.connectors.jdbc.dialects.writing import (
-    MySqlWriting,
-    PostgreSqlWriting,
-    SqliteWriting,
-    Writing,
-)
+from penstock.connectors.jdbc.dialects.loading import Loader
 from penstock.connectors.jdbc.settings import ConnectionSettings
-from penstock.connectors.jdbc.sink.forms import Form
-from penstock.connectors.jdbc.sink.loading import (
-    BatchLoader,
-    CopyLoader,
-    LoadDataLoader,
-    Loader,
-)
-from penstock.connectors.jdbc.sink.structure import Structure
-from penstock.connectors.jdbc.sink_config import SinkConfig
+from penstock.connectors.jdbc.sink.config import SinkConfig
+from penstock.connectors.jdbc.sink.loading import BatchLoader
+from penstock.connectors.jdbc.sink.target_tables import TargetTables
+from penstock.connectors.jdbc.sink.value_rules import ValueRules, rules_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -37,10 +23,6 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 _REMEMBERED: Final = 256
-
-#: Both drivers' words for "this client may send files", and for batches in one statement.
-_SENDS_FILES: Final = {"allowLocalInfile": "true", "allowLoadLocalInfile": "true"}
-_BIG_BATCHES: Final = {"rewriteBatchedStatements": "true", "reWriteBatchedInserts": "true"}
 
 
 class Target:
@@ -54,18 +36,16 @@ class Target:
         *,
         stopping: Callable[[], bool],
     ) -> None:
+        self.config = config
         self.spark = spark
         self.dialect = config.dialect
         self.database = open_database(config, settings, spark, stopping=stopping)
-        self.writing = _writing(self.dialect)
-        self.structure = Structure(
+        self.tables = TargetTables(
             self.database,
-            self.writing,
             create=config.auto_create,
             evolve=config.auto_evolve,
             kinds=config.table_kinds,
         )
-        self._batch_size = config.batch_size
         self._settings = settings
         self._loader: Loader | None = None
         self._made: dict[Hashable, Any] = {}
@@ -78,25 +58,21 @@ class Target:
             log.info("Rows go to %s by %s", self._settings.place, type(self._loader).__name__)
         return self._loader
 
+    @property
+    def value_rules(self) -> ValueRules:
+        """How values leave Spark for the loader."""
+        return rules_of(self.config, self.loader.form)
+
     def _bulk_loader(self) -> Loader | None:
         # Executors on other machines have no files that the driver could load.
         if not (self.spark.sparkContext.master or "").startswith("local"):
             return None
-        if isinstance(self.dialect, PostgreSqlDialect):
-            return CopyLoader(self.database)
-        if isinstance(self.dialect, MySqlDialect):
-            [(files, mode)] = self.database.query("SELECT @@local_infile, @@sql_mode")
-            if int(files):
-                strict = "STRICT_" in str(mode)
-                return LoadDataLoader(self.database, strict=strict)
-            log.info("The server has local_infile=OFF: rows go in as JDBC batches")
-        return None
+        return self.dialect.bulk_loader(self.database)
 
     def _batch_loader(self) -> Loader:
-        form = Form.SQLITE if isinstance(self.dialect, SqliteDialect) else Form.JDBC
-        settings = replace(self._settings, properties={**_BIG_BATCHES, **self._settings.properties})
-        options = self.dialect.spark_options(settings, self.database.driver_class)
-        return BatchLoader(form, options, self._batch_size)
+        settings = _with_defaults(self._settings, self.dialect.connecting.batch_properties())
+        options = self.dialect.connecting.spark_options(settings, self.database.driver_class)
+        return BatchLoader(self.dialect.batch_form, options, self.config.batch_size)
 
     def remembered(self, place: Hashable, make: Callable[[], T]) -> T:
         """What was made for this place: an expression takes dozens of calls to Spark's JVM."""
@@ -120,16 +96,10 @@ def open_database(
 ) -> Database:
     """A connection of its own."""
     dialect = config.dialect
-    if isinstance(dialect, MySqlDialect):
-        settings = replace(settings, properties={**_SENDS_FILES, **settings.properties})
+    settings = _with_defaults(settings, dialect.connecting.loading_properties())
     jvm = spark._jvm  # noqa: SLF001 - pyspark's own way to the JVM
     return Database(settings, dialect, jvm, stopping=stopping)
 
 
-def _writing(dialect: Dialect) -> Writing:
-    kinds: dict[type[Dialect], type[Writing]] = {
-        MySqlDialect: MySqlWriting,
-        PostgreSqlDialect: PostgreSqlWriting,
-        SqliteDialect: SqliteWriting,
-    }
-    return kinds.get(type(dialect), Writing)(dialect.quote)
+def _with_defaults(settings: ConnectionSettings, properties: dict[str, str]) -> ConnectionSettings:
+    return replace(settings, properties={**properties, **settings.properties})

@@ -9,24 +9,29 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from penstock.api.sink import FrameSinkTask, SinkBatch, SinkContext
-from penstock.connectors.jdbc.dialects.writing import Merge
+from penstock.api.sink import FrameSinkTask, SinkBatch, SinkContext, SinkTraits
+from penstock.connectors.jdbc.dialects.merging import Merge
 from penstock.connectors.jdbc.settings import ConnectionSettings
-from penstock.connectors.jdbc.sink import batches
-from penstock.connectors.jdbc.sink.batches import TableRows
-from penstock.connectors.jdbc.sink.loading import Loader
-from penstock.connectors.jdbc.sink.offsets import MovedOnError, OffsetTable
-from penstock.connectors.jdbc.sink.refusals import translated
-from penstock.connectors.jdbc.sink.spool import remove_leftovers
-from penstock.connectors.jdbc.sink.target import Target, open_database
-from penstock.connectors.jdbc.sink_config import (
+from penstock.connectors.jdbc.sink.config import (
     BEGIN,
     AivenSinkConfig,
     JdbcSinkConfig,
     SinkConfig,
 )
-from penstock.data.record import TopicPartition
-from penstock.errors import PenstockError, RetriableError, SessionLostError
+from penstock.connectors.jdbc.sink.offsets import MovedOnError, OffsetTable
+from penstock.connectors.jdbc.sink.refusals import translated
+from penstock.connectors.jdbc.sink.staging import (
+    drop,
+    drop_forgotten,
+    merge_staged,
+    needs_staging,
+    stage,
+)
+from penstock.connectors.jdbc.sink.table_rows import TableRows, load_rows, rows_by_table
+from penstock.connectors.jdbc.sink.target import Target, open_database
+from penstock.connectors.jdbc.spool import remove_leftovers
+from penstock.kernel.data.record import TopicPartition
+from penstock.kernel.errors import PenstockError, RetriableError, SessionLostError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -41,8 +46,7 @@ class JdbcSinkTask(FrameSinkTask):
 
     Config: ClassVar[type[SinkConfig]] = JdbcSinkConfig
     # Several for each core: while one is loaded the next ones are made.
-    takes_pieces = 4
-    takes_one_topic = True
+    traits = SinkTraits(pieces_per_core=4, one_topic=True)
 
     def __init__(self) -> None:
         self._target: Target | None = None
@@ -53,9 +57,8 @@ class JdbcSinkTask(FrameSinkTask):
         self._context = context
         self._config = self.Config.parse(config)
         self._settings: ConnectionSettings = self._config.connection(config)
-        self.keeps_offsets = self._config.exactly_once
-        catalogs = self._config.dialect.own_catalog_only
-        table = batches.table_id(self._config.exactly_once_table, catalogs=catalogs)
+        self.traits = replace(self.traits, keeps_offsets=self._config.exactly_once)
+        table = self._config.dialect.table_id(self._config.exactly_once_table)
         self._offsets = OffsetTable(table, config.get("name", ""))
         self._offsets_ready = False
         self._topic_ids: Mapping[str, str] = {}
@@ -73,7 +76,7 @@ class JdbcSinkTask(FrameSinkTask):
                 raise
             except RetriableError as error:
                 # It may be back when the first record is there; write() has its own patience.
-                log.warning("The database is away: %s", error)
+                log.warning("The database does not answer: %s", error)
 
     def starting_offsets(self, partitions: Set[TopicPartition]) -> Mapping[TopicPartition, int]:
         if not self._config.exactly_once:
@@ -110,7 +113,7 @@ class JdbcSinkTask(FrameSinkTask):
             raise PenstockError(
                 f"given up after max.retries={most} repetitions: {error}"
             ) from error
-        log.warning("Batch is repeated (%d of %d): %s", attempt, most, error)
+        log.warning("Repeating the batch (%d of %d): %s", attempt, most, error)
         end = time.monotonic() + self._config.retry_backoff_ms / 1000
         while time.monotonic() < end:
             if self._stopping():
@@ -132,55 +135,56 @@ class JdbcSinkTask(FrameSinkTask):
         target = self._live_target()
         stored = self._stored(target, batch)
         if stored is None:
-            return  # It was committed, though nobody could tell us.
-        loader = target.loader
+            return  # The database committed it, though its answer was lost.
         try:
-            rows = list(
-                () if batch.only_offsets else batches.rows_by_table(self._config, target, batch)
-            )
+            rows = [] if batch.only_offsets else list(rows_by_table(target, batch))
             if self._config.exactly_once and batch.more:
-                self._pending += [
-                    batches.stage(self._config, target, loader, each) for each in rows
-                ]
-            elif self._goes_straight(loader, rows):
-                self._load(target, loader, batch, rows, stored)
+                self._pending += [stage(target, each) for each in rows]
+            elif self._goes_straight(target, rows):
+                self._load(target, batch, rows, stored)
             else:
-                self._merge(target, loader, batch, rows, stored)
+                self._merge(target, batch, rows, stored)
         except Exception as error:
-            target.structure.forget()
+            target.tables.forget()
             found = translated(
-                error, self._settings.hide, trim=self._config.trims_errors, ranges=batch.ranges
+                error,
+                self._settings.hide,
+                target.dialect.faults,
+                trim=self._config.trims_errors,
+                ranges=batch.ranges,
             )
             if found is error:
                 raise
             raise found from None  # The trace of Java has whatever the driver says.
 
-    def _goes_straight(self, loader: Loader, rows: list[TableRows]) -> bool:
-        if batches.needs_staging(self._config) or self._pending:
+    def _goes_straight(self, target: Target, rows: list[TableRows]) -> bool:
+        if needs_staging(self._config) or self._pending:
             return False
         # What is not in our transaction must be one of its own, and the only one.
-        return loader.own or (len(rows) == 1 and not self._config.exactly_once)
+        alone = len(rows) == 1 and not self._config.exactly_once
+        return target.loader.in_transaction or alone
 
     def _load(
         self,
         target: Target,
-        loader: Loader,
         batch: SinkBatch,
         rows: list[TableRows],
         stored: Mapping[TopicPartition, int],
     ) -> None:
-        if not loader.own:
-            batches.load(self._config, target, loader, rows[0])
+        if not target.loader.in_transaction:
+            self._load_table(target, rows[0])
             return
         with target.database.transaction():
             self._advance(target, batch, stored)
             for each in rows:
-                batches.load(self._config, target, loader, each)
+                self._load_table(target, each)
+
+    def _load_table(self, target: Target, rows: TableRows) -> None:
+        load_rows(target, rows, target.dialect.qualified(rows.table), staged=False)
 
     def _merge(
         self,
         target: Target,
-        loader: Loader,
         batch: SinkBatch,
         rows: list[TableRows],
         stored: Mapping[TopicPartition, int],
@@ -188,18 +192,18 @@ class JdbcSinkTask(FrameSinkTask):
         staged, self._pending = self._pending, []
         try:
             for each in rows:
-                staged.append(batches.stage(self._config, target, loader, each))
+                staged.append(stage(target, each))
             with target.database.transaction():
                 self._advance(target, batch, stored)
-                for waiting in staged:
-                    batches.merge(target, waiting)
+                for merge in staged:
+                    merge_staged(target, merge)
         finally:
             self._drop(staged)
 
     def _drop(self, staged: list[Merge]) -> None:
         if self._target is not None:
             for each in staged:
-                batches.drop(self._target, each.staging)
+                drop(self._target, each.staging)
 
     # -------------------------------------------------------------------- exactly once
 
@@ -239,8 +243,8 @@ class JdbcSinkTask(FrameSinkTask):
         if self._target is None or self._target.spark is not spark:
             self._close_target()
             self._target = Target(self._config, self._settings, spark, stopping=self._stopping)
-            if not self._target.loader.own:
-                batches.drop_forgotten(self._target)
+            if not self._target.loader.in_transaction:
+                drop_forgotten(self._target)
         return self._target
 
     def _close_target(self) -> None:

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 
-from penstock.connectors.jdbc.source_config import Mode, SourceConfig, check_mappings
-from penstock.errors import ConfigError
+from penstock.connectors.jdbc.findings import by_key, raise_any
+from penstock.connectors.jdbc.source.config import Mode, SourceConfig
+from penstock.connectors.jdbc.source.expressions import check_mappings
+from penstock.kernel.errors import ConfigError
 
 
 def config_errors(config: SourceConfig) -> dict[str, list[str]]:
     """Messages by key; empty if the configuration holds together."""
-    found: dict[str, list[str]] = defaultdict(list)
-    for name, message in _findings(config):
-        found[name].append(message)
-    return dict(found)
+    return by_key(_findings(config))
 
 
 def check_config(config: SourceConfig) -> None:
     """Raise ConfigError with all messages, if there are any."""
-    errors = config_errors(config)
-    if errors:
-        text = "; ".join(message for messages in errors.values() for message in messages)
-        raise ConfigError(text, errors)
+    raise_any(config_errors(config))
 
 
 def _findings(config: SourceConfig) -> Iterator[tuple[str, str]]:

@@ -1,20 +1,24 @@
-"""The JDBC source connectors: they choose tables and share them among tasks."""
+"""The JDBC source connectors: each chooses tables and shares them among its tasks."""
 
 from __future__ import annotations
 
 import logging
-import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing
-from contextvars import copy_context
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from penstock.api.connector import ConnectorContext, PartitionKey, SourceConnector
 from penstock.api.plugin import CONNECT_VERSION
-from penstock.connectors.jdbc.common_config import by_key
 from penstock.connectors.jdbc.database import Database
+from penstock.connectors.jdbc.findings import by_key
 from penstock.connectors.jdbc.source.checks import check_config, config_errors
+from penstock.connectors.jdbc.source.config import (
+    AivenSourceConfig,
+    ConfluentSourceConfig,
+    SourceConfig,
+)
+from penstock.connectors.jdbc.source.monitor import TableMonitor
 from penstock.connectors.jdbc.source.positions import check_offset, check_partition
 from penstock.connectors.jdbc.source.selection import (
     missing_tables,
@@ -28,103 +32,25 @@ from penstock.connectors.jdbc.source.task import (
     ConfluentJdbcSourceTask,
     JdbcSourceTask,
 )
-from penstock.connectors.jdbc.source_config import (
-    AivenSourceConfig,
-    ConfluentSourceConfig,
-    SourceConfig,
-)
 from penstock.connectors.jdbc.tables import TableId
-from penstock.errors import ConfigError, DataError, RetriableError
+from penstock.kernel.errors import ConfigError, DataError, RetriableError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 log = logging.getLogger(__name__)
 
-_STOP_SECONDS: Final = 5.0
+_TABLE_CHOICES: Final = (
+    "table.whitelist",
+    "table.blacklist",
+    "table.include.list",
+    "table.exclude.list",
+    "schema.pattern",
+    "catalog.pattern",
+)
 _MODE_KEYS: Final = ("incrementing.column.name", "timestamp.column.name", "validate.non.null")
-#: Of very many tables so many tell enough, and an answer is waited for.
+#: So many tables are checked: whoever creates the connector waits for the answer.
 _MOST_EXAMINED: Final = 20
-
-
-class TableMonitor:
-    """Looks at the tables of a database from time to time, on a thread of its own."""
-
-    def __init__(
-        self, config: SourceConfig, connect: Callable[[], Database], context: ConnectorContext
-    ) -> None:
-        self._config = config
-        self._connect = connect
-        self._database: Database | None = None
-        self._context = context
-        self._stopped = threading.Event()
-        self._lock = threading.Lock()
-        self._tables: list[TableId] = []
-        self._told: list[str] = []
-        # It logs for the connector that starts it.
-        self._thread = threading.Thread(
-            target=copy_context().run, args=(self._run,), name="jdbc-tables", daemon=True
-        )
-
-    @property
-    def tables(self) -> list[TableId]:
-        """The tables at the last look."""
-        with self._lock:
-            return self._tables
-
-    def start(self) -> None:
-        """Look for the first time, at once: whoever is refused should know it now."""
-        self._tables = self._look()
-        self._thread.start()
-
-    def stop(self) -> None:
-        self._stopped.set()
-        if self._thread.is_alive():
-            self._thread.join(_STOP_SECONDS)
-
-    def _run(self) -> None:
-        try:
-            while not self._stopped.wait(self._config.table_poll_interval_ms / 1000):
-                self._look_again()
-        except ConfigError as error:
-            self._context.raise_error(error)
-        finally:
-            self._forget_database()
-
-    def _look_again(self) -> None:
-        try:
-            self._take_over(self._look())
-        except ConfigError:
-            raise
-        except Exception as error:  # noqa: BLE001 - Spark's JVM may be gone, and come back
-            log.warning("Could not look for tables, trying again later: %s", error)
-            # With another JVM there is another way to the database.
-            self._forget_database()
-
-    def _forget_database(self) -> None:
-        database, self._database = self._database, None
-        if database is not None:
-            database.close()
-
-    def _take_over(self, found: list[TableId]) -> None:
-        with self._lock:
-            before, self._tables = self._tables, found
-        if found != before:
-            added = [str(table) for table in found if table not in before]
-            gone = [str(table) for table in before if table not in found]
-            log.info("Tables changed; new: %s; gone: %s", added or "none", gone or "none")
-            self._context.request_task_reconfiguration()
-
-    def _look(self) -> list[TableId]:
-        if self._database is None:
-            self._database = self._connect()
-        found = selected_tables(self._database, self._config)
-        missing = missing_tables(found, self._config)
-        if missing != self._told:
-            self._told = missing
-            if missing:
-                log.warning("Tables that are not there (yet): %s", ", ".join(missing))
-        return found
 
 
 class JdbcSource(SourceConnector):
@@ -138,11 +64,16 @@ class JdbcSource(SourceConnector):
         try:
             return config_errors(self.Config.parse(config))
         except ConfigError:
-            return {}  # What is wrong with single values is told already.
+            return {}  # The keys have their own messages.
 
     def examine(self, config: Mapping[str, str], spark: SparkSession) -> Mapping[str, list[str]]:
         parsed = self.Config.parse(config)
         settings = replace(parsed.connection(config), attempts=1)
+        file = parsed.dialect.connecting.missing_file(settings)
+        if file is not None:
+            wanted = ", ".join(parsed.table_whitelist)
+            reason = f"there is no table {wanted}: there is no file {file}"
+            return {"table.whitelist": [reason]} if wanted else {}
         jvm = spark._jvm  # noqa: SLF001 - pyspark's own way to the JVM
         with closing(Database(settings, parsed.dialect, jvm)) as database:
             try:
@@ -192,8 +123,15 @@ class JdbcSource(SourceConnector):
             return [dict(self._props)]
         groups = shared(self._monitor.tables, max_tasks)
         if not groups:
-            log.warning("No table to read was found, so there is no task yet")
+            log.warning("There is no task yet: %s", self.without_tasks())
         return [{**self._props, TABLES: tables_text(group)} for group in groups]
+
+    def without_tasks(self) -> str:
+        wanted = " and ".join(
+            f"{key}={self._props[key]}" for key in _TABLE_CHOICES if self._props.get(key)
+        )
+        found = f"no table matches {wanted}" if wanted else "the database has no table"
+        return f"{found}, or the user may not read it"
 
     def stop(self) -> None:
         monitor, self._monitor = self._monitor, None

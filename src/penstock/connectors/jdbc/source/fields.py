@@ -1,4 +1,4 @@
-"""How Spark reads a column, and how what it read becomes Connect's form of the value."""
+"""How Spark reads a column, and how its values become Connect's."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from penstock.connectors.jdbc.calendars import (
     micros_from_database,
 )
 from penstock.connectors.jdbc.dialects import Dialect, Received
-from penstock.connectors.jdbc.source_config import Granularity
+from penstock.connectors.jdbc.source.config import Granularity
 from penstock.connectors.jdbc.tables import ColumnFacts, SqlType
-from penstock.data.schema import DATE, TIME, Schema
+from penstock.kernel.data.schema import DATE, TIME, Schema
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -57,7 +57,7 @@ class TimeRules:
 
 def read_field(number: int, column: ColumnFacts, schema: Schema, dialect: Dialect) -> ReadField:
     """How to read a column into a field of this schema; `number` is its place."""
-    selected = dialect.selected(column)
+    selected = dialect.reading.selected(column)
     converted = selected.sql != dialect.quote(column.name)
     kind: T.DataType
     if selected.received is not Received.AS_IS:

@@ -15,7 +15,7 @@ WINDOW = "penstock_window"
 
 @dataclass(frozen=True, slots=True)
 class Ordering:
-    """The columns that tell new rows from old ones.
+    """The columns by which new rows are recognised.
 
     Attributes:
         source: what stands behind FROM: a table, or a query in parentheses with a name.
@@ -39,7 +39,7 @@ class Ordering:
 
     @property
     def timestamp_sql(self) -> str:
-        return self.dialect.comparable(self.timestamp_column)
+        return self.dialect.reading.comparable(self.timestamp_column)
 
     @property
     def number_sql(self) -> str:
@@ -51,10 +51,15 @@ class Ordering:
         columns += [self.number_sql] if self.number else []
         return f"ORDER BY {', '.join(columns)}"
 
+    @property
+    def has_instants(self) -> bool:
+        """Whether a timestamp column knows its time zone."""
+        return any(map(self.dialect.reading.is_instant, self.timestamps))
+
     # ------------------------------------------------------------------------------ conditions
 
     def after(self, position: Position) -> list[str]:
-        """What holds for rows behind a position. Without one it only leaves out nulls."""
+        """The condition for rows after a position. Without one it only leaves out nulls."""
         if not self.timestamps:
             if position.number is None:
                 return [f"{self.number_sql} IS NOT NULL"]
@@ -71,7 +76,7 @@ class Ordering:
         return [f"{time} >= {literal}", f"({time} > {literal} OR ({same}))"]
 
     def until(self, position: Position) -> list[str]:
-        """What holds for rows up to a position, that row included."""
+        """The condition for rows up to and including a position."""
         if not self.timestamps:
             return [f"{self.number_sql} <= {position.number}"]
         if position.micros is None:
@@ -83,14 +88,14 @@ class Ordering:
         return [f"{time} <= {literal}", f"({time} < {literal} OR ({same}))"]
 
     def before(self, position: Position) -> list[str]:
-        """What holds for the rows that after() leaves out, but for nulls."""
+        """The condition for the rows that after() leaves out, except nulls."""
         if position.micros is None or self.number is None or position.number is not None:
             return self.until(position)
         return [f"{self.timestamp_sql} < {self._literal(position.micros)}"]
 
     @property
     def settled(self) -> list[str]:
-        """What holds for rows that are old enough to be read."""
+        """The condition for rows that are old enough to be read."""
         if not self.timestamps:
             return []
         return [f"{self.timestamp_sql} < {self._clock(self.delay_ms)}"]
@@ -113,7 +118,7 @@ class Ordering:
             names.append("num")
         conditions = [*self.after(position), *self.settled]
         window = self._select(", ".join(columns), conditions, self.order_by)
-        window = f"{window} {suffix}" if suffix else self.dialect.limited(window, rows)
+        window = f"{window} {suffix}" if suffix else self.dialect.reading.limited(window, rows)
         ends = ", ".join(f"MIN({name}), MAX({name})" for name in names)
         return f"SELECT COUNT(*), {ends} FROM ({window}) {WINDOW} HAVING COUNT(*) > 0"
 
@@ -129,10 +134,11 @@ class Ordering:
 
     def now(self) -> str:
         """The database's clock."""
-        return f"SELECT {self.dialect.clock_micros(self._clock(0), self.timestamps)}"
+        reading = self.dialect.reading
+        return reading.select_value(reading.clock_micros(self._clock(0), self.timestamps))
 
     def _clock(self, delay_ms: int) -> str:
-        return self.dialect.now(delay_ms, self.timestamps, self.zone)
+        return self.dialect.reading.now(delay_ms, self.timestamps, self.zone)
 
     def _select(self, columns: str, conditions: Sequence[str], order: str = "") -> str:
         where = " AND ".join(conditions)
@@ -140,13 +146,13 @@ class Ordering:
 
     @property
     def _place(self) -> str:
-        """What tells a row's place, as a number where the database can."""
+        """The expression for a row's place, as a number where the database can."""
         if not self.timestamps:
             return self.number_sql
-        return self.dialect.timestamp_micros(self.timestamp_column, self.timestamps)
+        return self.dialect.reading.timestamp_micros(self.timestamp_column, self.timestamps)
 
     def _literal(self, micros: int) -> str:
-        return self.dialect.timestamp_literal(micros, self.timestamps)
+        return self.dialect.reading.timestamp_literal(micros, self.timestamps)
 
 
 def joined(conditions: Sequence[str]) -> str:

@@ -9,12 +9,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
-from penstock.connectors.jdbc.source_config import Mode
+from penstock.connectors.jdbc.source.config import Mode
 from penstock.connectors.jdbc.tables import TableId
-from penstock.errors import DataError
+from penstock.kernel.errors import DataError
 
 QUERY_PARTITION: Final = {"query": "query"}
-#: In an offset: what it was read from, where the partition does not tell. All queries have one
+#: In an offset: what it was read from, where the partition does not say. All queries have one
 #: partition, and a table of SQLite has the same name in every file.
 SOURCE_MARK: Final = "source_hash"
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -125,7 +125,7 @@ def older_partitions(table: TableId) -> list[dict[str, Any]]:
 
 
 def check_offset(offset: Mapping[str, Any]) -> None:
-    """Raise DataError if this is no offset of a JDBC source."""
+    """Raise DataError if this is not an offset of a JDBC source."""
     known = {"incrementing", "timestamp", "timestamp_nanos"}
     unknown = sorted(offset.keys() - known - {SOURCE_MARK})
     if unknown or not offset:
@@ -142,7 +142,7 @@ def check_offset(offset: Mapping[str, Any]) -> None:
 
 
 def check_partition(partition: Mapping[str, Any]) -> None:
-    """Raise DataError if this is no partition of a JDBC source."""
+    """Raise DataError if this is not a partition of a JDBC source."""
     if dict(partition) == QUERY_PARTITION:
         return
     if not isinstance(partition.get("table"), str) or partition.keys() - {"table", "protocol"}:
@@ -151,7 +151,7 @@ def check_partition(partition: Mapping[str, Any]) -> None:
             f' {{"query": "query"}}, not {dict(partition)}'
         )
     if partition.get("protocol", "1") != "1":
-        raise DataError(f"protocol {partition['protocol']!r} is not known; there is 1")
+        raise DataError(f"protocol {partition['protocol']!r} is not supported; use 1")
 
 
 def _moment(micros: int) -> str:

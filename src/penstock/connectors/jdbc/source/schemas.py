@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from penstock.connectors.jdbc.dialects import Dialect
-from penstock.connectors.jdbc.source_config import Granularity, NumericMapping
+from penstock.connectors.jdbc.source.config import Granularity, NumericMapping
 from penstock.connectors.jdbc.tables import ColumnFacts, SqlType
-from penstock.data.schema import (
+from penstock.kernel.data.schema import (
     Field,
     Schema,
     SchemaType,
@@ -20,7 +20,7 @@ from penstock.data.schema import (
     time_schema,
     timestamp_schema,
 )
-from penstock.errors import DataError
+from penstock.kernel.errors import DataError
 
 log = logging.getLogger(__name__)
 
@@ -76,10 +76,10 @@ def record_schema(name: str | None, fields: Iterable[Field]) -> Schema:
 
 @dataclass(frozen=True, slots=True)
 class SchemaRules:
-    """What a config says about schemas.
+    """A config's settings for schemas.
 
     Attributes:
-        precision: whether the schema of a Decimal tells the column's precision.
+        precision: whether the schema of a Decimal has the column's precision.
     """
 
     numerics: NumericMapping
@@ -113,7 +113,7 @@ def field_schemas(
 
 def field_schema(column: ColumnFacts, dialect: Dialect, rules: SchemaRules) -> Schema | None:
     """The schema of one column; None if Connect has no type for it."""
-    own = dialect.field_schema(column)
+    own = dialect.reading.field_schema(column)
     if own is not None:
         return own
     if column.type in _PLAIN:
@@ -147,7 +147,7 @@ def _logical(  # noqa: PLR0911 - a table of types
 
 
 def _numeric(column: ColumnFacts, numerics: NumericMapping) -> Schema | None:
-    """What numeric.mapping makes of a NUMERIC; None leaves it a Decimal."""
+    """The type of a NUMERIC by numeric.mapping; None leaves it a Decimal."""
     fits = column.precision < 19
     whole = column.scale < 1 and column.scale >= _LOWEST_SCALE
     match numerics:

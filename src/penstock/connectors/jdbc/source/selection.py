@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from penstock.connectors.jdbc.database import Database
-from penstock.connectors.jdbc.source_config import SourceConfig
+from penstock.connectors.jdbc.source.config import SourceConfig
 from penstock.connectors.jdbc.tables import TableId
-from penstock.errors import ConfigError
+from penstock.kernel.errors import ConfigError
 
 log = logging.getLogger(__name__)
 
@@ -23,7 +23,7 @@ def selected_tables(database: Database, config: SourceConfig) -> list[TableId]:
     """
     found = [
         each.id
-        for each in database.tables(
+        for each in database.metadata.tables(
             config.table_types, catalog=config.catalog_pattern, schema=config.schema_pattern
         )
     ]

@@ -1,4 +1,4 @@
-"""The JDBC source's task: table after table, a cheap look, and a frame of what is new."""
+"""The JDBC source's task: checks one table after another, and returns frames of new rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from penstock.api.connector import PartitionKey
 from penstock.api.source import FrameSourceTask, Offsets, SourceBatch, SourceContext
-from penstock.connectors.jdbc.database import Database, lost_in_job
+from penstock.connectors.jdbc.database import Database
+from penstock.connectors.jdbc.source.config import (
+    AivenSourceConfig,
+    ConfluentSourceConfig,
+    SourceConfig,
+)
+from penstock.connectors.jdbc.source.layout import Layout
+from penstock.connectors.jdbc.source.limits import Limits
+from penstock.connectors.jdbc.source.origin import Origin
 from penstock.connectors.jdbc.source.positions import (
     QUERY_PARTITION,
     SOURCE_MARK,
@@ -18,21 +26,10 @@ from penstock.connectors.jdbc.source.positions import (
     source_mark,
     table_partition,
 )
-from penstock.connectors.jdbc.source.reader import (
-    Layout,
-    Limits,
-    Reading,
-    RowsReader,
-    Target,
-)
+from penstock.connectors.jdbc.source.reader import Reading, RowsReader
 from penstock.connectors.jdbc.source.selection import tables_of
-from penstock.connectors.jdbc.source_config import (
-    AivenSourceConfig,
-    ConfluentSourceConfig,
-    SourceConfig,
-)
 from penstock.connectors.jdbc.tables import TableId
-from penstock.errors import DataError, RetriableError
+from penstock.kernel.errors import DataError, RetriableError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -41,7 +38,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: The property that tells a task its tables.
+#: The property that has the tables of a task.
 TABLES: Final = "tables"
 
 
@@ -54,7 +51,7 @@ class JdbcSourceTask(FrameSourceTask):
         self._given_limits = limits
         self._database: Database | None = None
         self._readers: list[RowsReader] = []
-        self._absent: list[Target] = []
+        self._absent: list[Origin] = []
         self._pending: deque[RowsReader] = deque()
         self._failures = 0
         self._frame_readers: dict[str, tuple[Layout, FrameReader]] = {}
@@ -76,8 +73,8 @@ class JdbcSourceTask(FrameSourceTask):
         """
         self._configure(config)
         self._tables = list(tables)
-        for target in self._targets():
-            RowsReader(target, self._config, Limits(readers=1)).check(database)
+        for origin in self._origins():
+            RowsReader(origin, self._config, Limits(readers=1)).check(database)
 
     def _configure(self, config: Mapping[str, str]) -> None:
         self._config = self.Config.parse(config)
@@ -96,7 +93,7 @@ class JdbcSourceTask(FrameSourceTask):
         return batch
 
     def explained(self, error: Exception) -> Exception:
-        lost = lost_in_job(str(error))
+        lost = self._dialect.faults.lost_in_job(str(error))
         return error if lost is None else RetriableError(self._settings.hide(lost))
 
     def stop(self) -> None:
@@ -118,19 +115,21 @@ class JdbcSourceTask(FrameSourceTask):
             if reading is not None:
                 if reading.more:
                     self._pending.append(reader)
-                return self._batch(self._context.spark, database, reader.target, reading)
+                return self._batch(self._context.spark, database, reader.origin, reading)
         return None
 
     def _look(self, database: Database, reader: RowsReader) -> Reading | None:
         try:
             return reader.look(database, in_parts=self._context.stores_parts)
         except DataError:
-            table = reader.target.table
+            table = reader.origin.table
             if table is None or _exists(database, table):
                 raise
-            log.warning("%s is gone; it is read on when it is back", reader.target)
+            log.warning(
+                "%s does not exist any more; reading continues if it is back", reader.origin
+            )
             self._readers.remove(reader)
-            self._absent.append(reader.target)
+            self._absent.append(reader.origin)
             return None
 
     def _opened(self, spark: SparkSession) -> Database:
@@ -141,9 +140,9 @@ class JdbcSourceTask(FrameSourceTask):
             stopping=lambda: self._context.stopping,
         )
         self._absent = []
-        self._readers = [*self._started(spark, database, self._targets())]
-        for target in self._absent:
-            log.warning("%s is not there; it is read when it is", target)
+        self._readers = [*self._started(spark, database, self._origins())]
+        for origin in self._absent:
+            log.warning("%s does not exist; it is read once it does", origin)
         self._database = database
         return database
 
@@ -153,22 +152,22 @@ class JdbcSourceTask(FrameSourceTask):
             return
         absent, self._absent = self._absent, []
         for reader in self._started(self._context.spark, database, absent):
-            log.info("%s is there again", reader.target)
+            log.info("%s exists again", reader.origin)
             self._readers.append(reader)
 
     def _started(
-        self, spark: SparkSession, database: Database, targets: Iterable[Target]
+        self, spark: SparkSession, database: Database, origins: Iterable[Origin]
     ) -> Iterator[RowsReader]:
         """Readers of those that are there; the others are absent."""
         limits = self._limits(spark)
-        for target in targets:
-            reader = RowsReader(target, self._config, limits)
+        for origin in origins:
+            reader = RowsReader(origin, self._config, limits)
             try:
-                reader.start(database, self._stored(target))
+                reader.start(database, self._stored(origin))
             except DataError:
-                if target.table is None or _exists(database, target.table):
+                if origin.table is None or _exists(database, origin.table):
                     raise
-                self._absent.append(target)
+                self._absent.append(origin)
             else:
                 yield reader
 
@@ -176,38 +175,38 @@ class JdbcSourceTask(FrameSourceTask):
         self._failures += 1
         limit = self._config.retries
         if 0 <= limit < self._failures:
-            raise DataError(f"{error}; query.retry.attempts={limit} were in vain") from error
+            raise DataError(f"{error}; all query.retry.attempts={limit} failed") from error
 
-    # --------------------------------------------------------------------------------- targets
+    # --------------------------------------------------------------------------------- origins
 
-    def _targets(self) -> list[Target]:
+    def _origins(self) -> list[Origin]:
         config = self._config
         if config.row_source:
             query = config.row_source.strip().rstrip(";")
             mark = source_mark(self._settings.database, query)
             source = f"({query}) penstock_query"
-            return [Target(source, config.topic_prefix, QUERY_PARTITION, mark=mark)]
-        return [self._table_target(table) for table in self._tables]
+            return [Origin(source, config.topic_prefix, QUERY_PARTITION, mark=mark)]
+        return [self._table_origin(table) for table in self._tables]
 
-    def _table_target(self, table: TableId) -> Target:
+    def _table_origin(self, table: TableId) -> Origin:
         topic = self._config.topic_prefix + table.name
         # A name without a catalog or schema is the same in every database.
         mark = source_mark(self._settings.database) if len(table.parts) == 1 else None
-        return Target(self._sql_name(table), topic, table_partition(table), table, mark)
+        return Origin(self._sql_name(table), topic, table_partition(table), table, mark)
 
     def _sql_name(self, table: TableId) -> str:
         named = table if self._config.qualified_names else TableId(table.name)
         return self._dialect.qualified(named)
 
-    def _stored(self, target: Target) -> Mapping[str, Any] | None:
+    def _stored(self, origin: Origin) -> Mapping[str, Any] | None:
         """The stored offset, also under names that earlier versions and drivers gave."""
-        others = [] if target.table is None else older_partitions(target.table)
-        for partition in (target.partition, *others):
+        others = [] if origin.table is None else older_partitions(origin.table)
+        for partition in (origin.partition, *others):
             offset = self._context.offset(partition)
-            if offset and offset.get(SOURCE_MARK, target.mark) == target.mark:
+            if offset and offset.get(SOURCE_MARK, origin.mark) == origin.mark:
                 return offset
             if offset:
-                log.warning("The stored offset is of another source; %s is read anew", target)
+                log.warning("The stored offset is of another source; %s is read again", origin)
         return None
 
     def _limits(self, spark: SparkSession) -> Limits:
@@ -219,36 +218,36 @@ class JdbcSourceTask(FrameSourceTask):
     # ----------------------------------------------------------------------------------- batch
 
     def _batch(
-        self, spark: SparkSession, database: Database, target: Target, reading: Reading
+        self, spark: SparkSession, database: Database, origin: Origin, reading: Reading
     ) -> SourceBatch:
         layout = reading.layout
         return SourceBatch(
-            self._frames(spark, database, target, layout).frame(reading.parts),
-            target.topic,
+            self._frames(spark, database, origin, layout).frame(reading.parts),
+            origin.topic,
             layout.schema,
-            offsets=_offsets(target, reading.layout, reading.position),
-            part_offsets=_part_offsets(target, reading),
+            offsets=_offsets(origin, reading.layout, reading.position),
+            part_offsets=_part_offsets(origin, reading),
             more=bool(self._pending),
             kept=True,
         )
 
     def _frames(
-        self, spark: SparkSession, database: Database, target: Target, layout: Layout
+        self, spark: SparkSession, database: Database, origin: Origin, layout: Layout
     ) -> FrameReader:
-        """What makes the frames of a target, as long as its layout does not change."""
+        """What makes the frames of an origin, as long as its layout does not change."""
         from penstock.connectors.jdbc.source.fields import TimeRules
         from penstock.connectors.jdbc.source.frames import FrameReader
 
-        known = self._frame_readers.get(target.source)
+        known = self._frame_readers.get(origin.source)
         if known is not None and known[0] is layout:
             return known[1]
         config = self._config
-        options = self._dialect.spark_options(self._settings, database.driver_class)
-        size = self._dialect.fetch_size(self._settings, config.batch_max_rows)
+        options = self._dialect.connecting.spark_options(self._settings, database.driver_class)
+        size = self._dialect.connecting.fetch_size(self._settings, config.batch_max_rows)
         rules = TimeRules(config.db_timezone, config.granularity, config.legacy_calendar)
         options["fetchsize"] = str(size)
-        made = FrameReader(spark, options, target.source, layout.fields, rules)
-        self._frame_readers[target.source] = (layout, made)
+        made = FrameReader(spark, options, origin.source, layout.fields, rules)
+        self._frame_readers[origin.source] = (layout, made)
         return made
 
 
@@ -267,7 +266,7 @@ class AivenJdbcSourceTask(JdbcSourceTask):
 
 
 def _exists(database: Database, table: TableId) -> bool:
-    found = database.tables(
+    found = database.metadata.tables(
         (
             "TABLE",
             "VIEW",
@@ -282,21 +281,21 @@ def _exists(database: Database, table: TableId) -> bool:
     return any(each.id.name == table.name for each in found)
 
 
-def _part_offsets(target: Target, reading: Reading) -> list[Offsets]:
+def _part_offsets(origin: Origin, reading: Reading) -> list[Offsets]:
     found: list[Offsets] = []
     form = reading.layout.form
     for position in reading.between:
         # A time that clocks skip when summer begins can't be stored; what is true earlier is still.
         exact = form.position(form.offset(position)) == position
         known = found[-1] if found else {}
-        found.append(_offsets(target, reading.layout, position) if exact else known)
+        found.append(_offsets(origin, reading.layout, position) if exact else known)
     return found
 
 
-def _offsets(target: Target, layout: Layout, position: Position | None) -> Offsets:
+def _offsets(origin: Origin, layout: Layout, position: Position | None) -> Offsets:
     if position is None:
         # Mode bulk: as in Connect a null shows that it was read, and where offsets would be.
-        return {PartitionKey.of(target.partition): None}
-    mark = {SOURCE_MARK: target.mark} if target.mark else {}
+        return {PartitionKey.of(origin.partition): None}
+    mark = {SOURCE_MARK: origin.mark} if origin.mark else {}
     offset = {**layout.form.offset(position), **mark}
-    return {PartitionKey.of(target.partition): offset}
+    return {PartitionKey.of(origin.partition): offset}

@@ -1,0 +1,1 @@
+"""JSON as JsonConverter reads and writes it, one value at a time."""

@@ -1,0 +1,1 @@
+"""JSON Schema: what Connect's data is in it."""

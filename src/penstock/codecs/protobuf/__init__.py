@@ -1,0 +1,1 @@
+"""Protobuf: .proto files read and written, and what Connect's data is in them."""

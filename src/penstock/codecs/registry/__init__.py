@@ -1,0 +1,1 @@
+"""A client of the Schema Registry, its settings, and the names of subjects."""

@@ -1,0 +1,4 @@
+"""How Java reads and writes values, as Spark expressions over whole columns.
+
+`kernel.java` has the same for single values; tests compare the two with Java's own.
+"""

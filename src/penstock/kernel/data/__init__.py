@@ -1,0 +1,14 @@
+"""Connect's data model in plain Python."""
+
+from penstock.kernel.data.record import SchemaAndValue, TaskId, TopicPartition
+from penstock.kernel.data.schema import Field, Schema, SchemaType, Struct
+
+__all__ = [
+    "Field",
+    "Schema",
+    "SchemaAndValue",
+    "SchemaType",
+    "Struct",
+    "TaskId",
+    "TopicPartition",
+]

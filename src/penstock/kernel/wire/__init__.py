@@ -1,0 +1,1 @@
+"""The REST API's JSON, and the shapes of its requests and answers."""

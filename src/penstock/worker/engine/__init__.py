@@ -1,0 +1,4 @@
+"""Spark: its JVM, the one session of a worker, the cluster behind it, running jobs.
+
+Knows no connectors; `worker.pipeline` turns them into plans, `worker.runtime` runs the plans.
+"""
