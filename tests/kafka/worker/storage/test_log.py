@@ -142,7 +142,8 @@ def test_waiting_costs_next_to_nothing(unique: Unique, open_book: Callable[..., 
         open_book(unique("log")).log.start(soon())
     own = _threads() - others
     assert own
-    # What start left behind is not idling: the quietest time counts. Asking again and again is never quiet.
+    # The quietest time counts: what start left to do is not waiting, and asking again and again
+    # is never quiet.
     assert min(_busy(own, seconds=2) for _ in range(4)) < 0.03
 
 
