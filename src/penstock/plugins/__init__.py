@@ -1,4 +1,7 @@
-"""Finds plugins: the built-in ones, those of installed packages, and those on plugin.path."""
+"""Finds plugins: the built-in ones, those of installed packages, and those on plugin.path.
+
+May import the public API, the kernel and the machine; loads plugins by name, never by import.
+"""
 
 from typing import Final
 

@@ -1,1 +1,4 @@
-"""The test kit: real servers for tests of Penstock and of plugins."""
+"""The test kit: real servers for tests of Penstock and of plugins.
+
+May import the public API, the kernel and the machine, and the worker's interface for fakes.
+"""

@@ -1,1 +1,4 @@
-"""Commands on connectors: one, many, or all that match a pattern."""
+"""Commands on connectors: one, many, or all that match a pattern.
+
+May import the tools and what all commands share, never the worker.
+"""

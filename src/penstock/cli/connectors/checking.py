@@ -88,7 +88,7 @@ def _checked(client: Client, given: Given, *, strict: bool) -> Iterator[dict[str
             "default": definition.get("default_value"),
             "type": definition.get("type"),
             "importance": definition.get("importance"),
-            "errors": [secrets.redacted(key.name, error, given.config) for error in key.told],
+            "errors": [secrets.redacted(key.name, error, given.config) for error in key.messages],
             "note": "",
         }
     for name, message in checked.unknown(given.config).items():

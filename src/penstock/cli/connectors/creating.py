@@ -116,7 +116,7 @@ def create(
         goals = {name: wanted[name] or known.get(name, Wanted.RUNNING) for name in made}
         for name, verdict in _arrivals(client, goals, known, seconds):
             if verdict.error:
-                results.fail(name, f"{done[name]}, but {verdict.told}")
+                results.fail(name, f"{done[name]}, but {verdict.summary}")
             else:
                 results.ok(
                     name, f"{done[name]}, {goals[name].value}{remark(client, name, verdict)}"

@@ -235,7 +235,7 @@ def _delete_with_offsets(client: Client, name: str, seconds: float) -> str:
     client.stop(name)
     for _, found in arrivals(client, {name: GOALS["STOPPED"]}, seconds):
         if found.error:
-            raise PenstockError(f"it did not stop, and was not deleted: {found.told}")
+            raise PenstockError(f"it did not stop, and was not deleted: {found.summary}")
     try:
         client.reset_offsets(name)
     except PenstockError as error:
@@ -283,7 +283,7 @@ def _report(
     wanted = lasting(GOALS[goal]) if again else GOALS[goal]
     for name, found in arrivals(client, dict.fromkeys(names, wanted), seconds):
         if found.error:
-            results.fail(name, found.told)
+            results.fail(name, found.summary)
             continue
         more = remark(client, name, found)
         results.ok(name, f"{done(name)}{', running' if again and more else ''}{more}")

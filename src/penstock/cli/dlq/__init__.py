@@ -1,1 +1,4 @@
-"""`penstock dlq`: dead letters listed, shown and written back."""
+"""`penstock dlq`: dead letters listed, shown and written back.
+
+May import the tools and what all commands share, never the worker.
+"""

@@ -53,7 +53,7 @@ def run_plan(
                 client,
                 parallel=parallel,
                 strict=strict,
-                told=lambda _: moved("validating"),
+                on_each=lambda _: moved("validating"),
                 noted=_note,
             )
         say("Everything is valid; nothing was changed.")
@@ -73,7 +73,7 @@ def run_plan(
             strict=strict,
             noted=_note,
             checked=lambda _: moved("validating"),
-            told=report_outcome,
+            on_each=report_outcome,
         )
     _print_report(report)
     return _has_arrived(client, report, wait_seconds) and report.ok
@@ -89,7 +89,7 @@ def _has_arrived(client: Client, report: Report, seconds: float | None) -> bool:
         return True
     with _bar(len(wanted)) as moved:
         moved("waiting", steps=0)
-        found = wait(client, wanted, seconds, told=lambda _: moved("waiting"))
+        found = wait(client, wanted, seconds, on_each=lambda _: moved("waiting"))
     for failure in found.failures:
         _print_failure(failure)
     say(f"{len(found.arrived)} of {len(wanted)} are in the state they should have.")

@@ -1,1 +1,4 @@
-"""`penstock offsets`: shows and changes the offsets of connectors."""
+"""`penstock offsets`: shows and changes the offsets of connectors.
+
+Shows what tools.offsets decides and does; never imports the worker.
+"""

@@ -1,1 +1,4 @@
-"""Avro: its schemas, what Connect's data is in them, and its bytes."""
+"""Avro: its schemas, what Connect's data is in them, and its bytes.
+
+May import the kernel; no converter, no Spark.
+"""

@@ -1,1 +1,4 @@
-"""JSON Schema: what Connect's data is in it."""
+"""JSON Schema: what Connect's data is in it.
+
+May import the kernel; no converter, no Spark.
+"""

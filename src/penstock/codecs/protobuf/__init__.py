@@ -1,1 +1,4 @@
-"""Protobuf: .proto files read and written, and what Connect's data is in them."""
+"""Protobuf: .proto files read and written, and what Connect's data is in them.
+
+May import the kernel; no converter, no Spark.
+"""

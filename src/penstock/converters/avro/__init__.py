@@ -1,1 +1,4 @@
-"""AvroConverter: Connect data as Avro, with its schemas in a Schema Registry."""
+"""AvroConverter: Connect data as Avro, with its schemas in a Schema Registry.
+
+May import converters.registry, the codecs and columns.
+"""

@@ -1,4 +1,7 @@
-"""JsonConverter."""
+"""JsonConverter.
+
+May import the public API, the codecs and columns.
+"""
 
 from penstock.converters.json.converter import JsonConverter, JsonConverterConfig
 

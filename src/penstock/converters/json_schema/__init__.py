@@ -1,1 +1,4 @@
-"""JsonSchemaConverter: Connect data as JSON, its JSON Schema in a Schema Registry."""
+"""JsonSchemaConverter: Connect data as JSON, its JSON Schema in a Schema Registry.
+
+May import converters.registry, the codecs and columns.
+"""

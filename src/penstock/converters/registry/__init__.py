@@ -1,1 +1,4 @@
-"""Converters whose schemas live in a Schema Registry: five bytes say which, the data follows."""
+"""Converters whose schemas live in a Schema Registry: five bytes say which, the data follows.
+
+May import the public API, the codecs and columns; its siblings stand on it.
+"""

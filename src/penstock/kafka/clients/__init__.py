@@ -1,4 +1,7 @@
-"""The Kafka clients that Penstock uses. No other package imports a client library."""
+"""The Kafka clients that Penstock uses. No other package imports a client library.
+
+May import the kernel, TLS of the machine and Kafka's keys; callers see Penstock's types only.
+"""
 
 from penstock.kafka.clients.admin import Admin, Edge, TopicSpec, TopicView
 from penstock.kafka.clients.admin_groups import GroupEntry, GroupMember, GroupState

@@ -1,4 +1,7 @@
-"""The configuration kernel: declare keys, check properties, read files. No Kafka, no Spark."""
+"""The configuration kernel: declare keys, check properties, read files. No Kafka, no Spark.
+
+May import the kernel's errors and Java's semantics.
+"""
 
 from penstock.kernel.config.declare import Config, key
 from penstock.kernel.config.definition import (

@@ -1,4 +1,7 @@
-"""A client of Kafka Connect's REST API: Penstock's workers, and any other Connect cluster."""
+"""A client of Kafka Connect's REST API: Penstock's workers, and any other Connect cluster.
+
+May import the kernel; knows nothing of the worker's inside.
+"""
 
 from penstock.kernel.errors import (
     BadRequestError,

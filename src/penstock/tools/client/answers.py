@@ -75,7 +75,7 @@ class KeyCheck:
         )
 
     @property
-    def told(self) -> list[str]:
+    def messages(self) -> list[str]:
         """The errors; for a mistyped class with the name that was probably meant."""
         return [with_guess(error, map(str, self.recommended)) for error in self.errors]
 
@@ -99,7 +99,7 @@ class Validation:
     @property
     def errors(self) -> dict[str, Sequence[str]]:
         """The messages of each wrong key."""
-        return {key.name: key.told for key in self.keys if key.errors}
+        return {key.name: key.messages for key in self.keys if key.errors}
 
     @property
     def guesses(self) -> dict[str, str]:
@@ -107,7 +107,7 @@ class Validation:
         return {
             error: message
             for key in self.keys
-            for error, message in zip(key.errors, key.told, strict=True)
+            for error, message in zip(key.errors, key.messages, strict=True)
             if message != error
         }
 

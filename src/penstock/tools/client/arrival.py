@@ -54,7 +54,7 @@ class Verdict:
     waits_for: str = field(default="", compare=False)
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """The error and its reason in a line, without passwords; empty if there is none."""
         lines = reason(without_passwords(self.trace))
         return f"{self.error}: {lines[0][:300]}" if lines else self.error

@@ -262,7 +262,7 @@ class Client:
         for _, found in arrivals(self, {name: goal}, seconds):
             if found.error:
                 kind = DeadlineExceededError if found.late else PenstockError
-                raise kind(f"{name}: {found.told}")
+                raise kind(f"{name}: {found.summary}")
 
     # ----------------------------------------------------------------------------------- tasks
 

@@ -66,7 +66,7 @@ def check(
     *,
     parallel: int = PARALLEL,
     strict: bool = False,
-    told: Callable[[Change], None] = lambda _: None,
+    on_each: Callable[[Change], None] = lambda _: None,
 ) -> Plan:
     """The same plan, with the cluster's errors in each config that would be stored.
 
@@ -79,7 +79,7 @@ def check(
             pool, written, lambda each: _checked(client, each, strict=strict)
         ):
             checked[change.name] = future.result()
-            told(change)
+            on_each(change)
     return replace(
         plan,
         changes=[checked.get(each.name) or _noted(each, strict=strict) for each in plan.changes],
@@ -92,7 +92,7 @@ def validate(
     *,
     parallel: int = PARALLEL,
     strict: bool = False,
-    told: Callable[[Change], None] = lambda _: None,
+    on_each: Callable[[Change], None] = lambda _: None,
     noted: Callable[[Problem], None] = lambda _: None,
 ) -> None:
     """Let the cluster check every config that would be stored; `noted` gets the warnings.
@@ -100,7 +100,7 @@ def validate(
     Raises:
         ProblemsError: with all errors of all configs.
     """
-    checked = check(plan, client, parallel=parallel, strict=strict, told=told)
+    checked = check(plan, client, parallel=parallel, strict=strict, on_each=on_each)
     for change in checked.changes:
         for problem in change.unknown_keys:
             noted(problem)
@@ -117,7 +117,7 @@ def apply(
     strict: bool = False,
     noted: Callable[[Problem], None] = lambda _: None,
     checked: Callable[[Change], None] = lambda _: None,
-    told: Callable[[Outcome], None] = lambda _: None,
+    on_each: Callable[[Outcome], None] = lambda _: None,
 ) -> Report:
     """Validate all, then make the changes, `parallel` at once.
 
@@ -127,7 +127,7 @@ def apply(
     Raises:
         ProblemsError: something is not valid; nothing was changed.
     """
-    validate(plan, client, parallel=parallel, strict=strict, told=checked, noted=noted)
+    validate(plan, client, parallel=parallel, strict=strict, on_each=checked, noted=noted)
     report = Report()
     if not plan.pending:
         return report
@@ -138,7 +138,7 @@ def apply(
                 maker.over.set()
             for _, future in _completed(pool, step, maker.make):
                 report.outcomes.append(future.result())
-                told(report.outcomes[-1])
+                on_each(report.outcomes[-1])
     return report
 
 

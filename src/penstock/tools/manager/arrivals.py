@@ -49,12 +49,12 @@ def wait(
     wanted: Mapping[str, Wanted],
     seconds: float,
     *,
-    told: Callable[[str], None] = lambda _: None,
+    on_each: Callable[[str], None] = lambda _: None,
     clock: Clock | None = None,
 ) -> Arrivals:
     """Wait until all are in their states or have failed, at most for `seconds`.
 
-    `told` gets the name of each that has arrived or failed.
+    `on_each` gets the name of each that has arrived or failed.
     """
     found = Arrivals()
     # A worker carries out a change a moment after it has answered: until then it shows old states.
@@ -64,5 +64,5 @@ def wait(
             found.failures.append(Failure(name, verdict.error, without_passwords(verdict.trace)))
         else:
             found.arrived.append(name)
-        told(name)
+        on_each(name)
     return found

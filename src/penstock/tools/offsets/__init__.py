@@ -1,4 +1,7 @@
-"""Offsets of connectors, for operators: show, set, rewind, reset and undo."""
+"""Offsets of connectors, for operators: show, set, rewind, reset and undo.
+
+May import the client, the broker's tools and the formats of worker.storage.
+"""
 
 from penstock.tools.offsets.journal import Entry, Journal
 from penstock.tools.offsets.models import ChangeError, Kind, Move, Outcome, Place, StoredOffset, Via

@@ -1,4 +1,7 @@
-"""The worker's settings: every key a Kafka Connect worker has, checked at start."""
+"""The worker's settings: every key a Kafka Connect worker has, checked at start.
+
+May import the kernel, Kafka's keys and plugins' names; nothing else of the worker.
+"""
 
 from penstock.worker.settings.check import (
     MODES,

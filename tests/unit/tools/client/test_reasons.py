@@ -40,4 +40,4 @@ def test_a_real_trace_of_python() -> None:
 def test_a_verdict_tells_no_passwords() -> None:
     trace = "x.SqlError: jdbc:x://u:geheim@h?password=geheim refused it\n\tat a"
     told = "it failed: x.SqlError: jdbc:x://u:[hidden]@h?password=[hidden] refused it"
-    assert Verdict("it failed", trace).told == told
+    assert Verdict("it failed", trace).summary == told

@@ -76,7 +76,7 @@ def waited(goal: str, *states: str, tasks: int = 1, again: bool = False) -> tupl
     wanted = lasting(GOALS[goal]) if again else GOALS[goal]
     [(name, verdict)] = arrivals(client, {"c": wanted}, 60, clock)
     assert name == "c"
-    return clock.now(), verdict.told
+    return clock.now(), verdict.summary
 
 
 def test_a_connector_runs_with_all_its_tasks() -> None:
@@ -146,7 +146,7 @@ def test_a_failure_that_is_seen_when_time_runs_out_is_told() -> None:
     client = History(clock, {"c": ["RUNNING/FAILED"]})
     [(_, verdict)] = arrivals(client, {"c": GOALS["RUNNING"]}, 1, clock)
     assert clock.now() == 1
-    assert verdict.told.startswith("task 0 has failed")
+    assert verdict.summary.startswith("task 0 has failed")
 
 
 def test_many_are_asked_for_at_once() -> None:

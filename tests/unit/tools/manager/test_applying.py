@@ -57,11 +57,11 @@ def test_the_class_that_a_connector_has_says_what_is_a_secret(
 def test_a_whole_life(worker: Served) -> None:
     first = (Connector("in", SOURCE), Connector("out", SINK, "paused"))
     plan = planned(worker, *first)
-    told: list[Outcome] = []
-    report = plan.apply(worker.client, told=told.append)
+    seen: list[Outcome] = []
+    report = plan.apply(worker.client, on_each=seen.append)
     assert report.ok
     assert results(report) == {"in": "done", "out": "done"}
-    assert told == report.outcomes
+    assert seen == report.outcomes
     assert worker.stored("in") == {**SOURCE, "name": "in", MARKER: "default"}
     assert (worker.target("in"), worker.target("out")) == ("STARTED", "PAUSED")
     eventually(lambda: planned(worker, *first).pending == [])
@@ -257,9 +257,9 @@ def test_waiting_for_states(worker: Served) -> None:
     report = plan.apply(worker.client)
     wanted = targets(report)
     assert wanted == {"in": Wanted.RUNNING, "out": Wanted.PAUSED}
-    told: list[str] = []
-    found = manager.wait(worker.client, wanted, 10, told=told.append)
-    assert sorted(found.arrived) == sorted(told) == ["in", "out"]
+    seen: list[str] = []
+    found = manager.wait(worker.client, wanted, 10, on_each=seen.append)
+    assert sorted(found.arrived) == sorted(seen) == ["in", "out"]
     assert found.failures == []
 
 
