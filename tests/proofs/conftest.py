@@ -52,6 +52,15 @@ PROVED: Final = {
     "test_one_refused_record_among_many": (
         "a record of {records:,} that the database refuses: it alone is a dead letter"
     ),
+    "test_bad_records_among_good_ones_into_a_file": (
+        "{mixtures} mixtures into a file: all good arrive"
+    ),
+    "test_bad_records_among_good_ones_into_a_table": (
+        "{mixtures} mixtures into a table: all good arrive"
+    ),
+    "test_bad_records_among_good_ones_with_a_registry": (
+        "{mixtures} mixtures of each registry converter: all good arrive"
+    ),
     "test_a_big_backlog_of_several_topics": "backlogs of {backlog:,} and two thirds: once each",
     "test_a_bad_record_deep_in_a_large_backlog": (
         "a bad record behind nine tenths of {backlog:,}: those before it arrive, then those behind"
@@ -62,6 +71,12 @@ PROVED: Final = {
     "test_nothing_outlives_a_demo_that_is_killed": "a killed demo leaves no process behind",
     "test_all_cases": "every case written by hand: Kafka's transformations and ours agree",
     "test_all_predicate_cases": "every case written by hand: Kafka's predicates and ours agree",
+    "test_generated_requests_are_answered_as_described": (
+        "{requests} generated requests of each operation: answered as /openapi.json describes"
+    ),
+    "test_where_ours_fails_the_real_connect_does": (
+        "{requests} generated requests of each operation: ours fails only where Connect does"
+    ),
     "test_generated_records": "20,000 generated records: Kafka's transformations and ours agree",
 }
 

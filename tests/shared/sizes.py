@@ -27,6 +27,7 @@ class Size:
         backlog: waiting records; from 10,000 on Spark's own reader takes them.
         idle_seconds: how long connectors without work are watched.
         requests: generated requests of each operation of the REST API.
+        mixtures: of good, bad and any records, for each converter and target.
     """
 
     lines: int
@@ -43,6 +44,7 @@ class Size:
     backlog: int
     idle_seconds: float
     requests: int
+    mixtures: int
 
 
 THIN = Size(
@@ -60,6 +62,7 @@ THIN = Size(
     backlog=25_000,
     idle_seconds=5,
     requests=8,
+    mixtures=2,
 )
 FULL = Size(
     lines=200_000,
@@ -76,4 +79,5 @@ FULL = Size(
     backlog=60_000,
     idle_seconds=10,
     requests=300,
+    mixtures=50,
 )

@@ -60,6 +60,7 @@ def test_every_package_says_what_lives_there_and_what_it_may_import() -> None:
     for file in SOURCE.rglob("__init__.py"):
         said = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
         assert len(said.splitlines()) > 1, file
+        assert "mport" in said, file
 
 
 def test_modules_are_short() -> None:

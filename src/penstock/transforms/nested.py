@@ -67,25 +67,28 @@ def edited(
     from penstock.columns.opened import without_opened
 
     envelope = without_opened(envelope)
-    ways = [
-        (parents, _Way(side, edit, replace_null, missing and f"{missing}: {'.'.join(parents)}"))
+    inners = [
+        (
+            parents,
+            _NestedEdit(side, edit, replace_null, missing and f"{missing}: {'.'.join(parents)}"),
+        )
         for parents, edit in levels
     ]
-    if len(ways) == 1:
-        return _edited_once(envelope, side, *ways[0])
+    if len(inners) == 1:
+        return _edited_once(envelope, side, *inners[0])
     made = _Made(envelope, side)
-    for parents, way in ways:
-        made.then(parents, way)
+    for parents, inner in inners:
+        made.then(parents, inner)
     return made.envelope()
 
 
-def _edited_once(envelope: Envelope, side: Side, parents: Steps, way: _Way) -> Envelope:
+def _edited_once(envelope: Envelope, side: Side, parents: Steps, inner: _NestedEdit) -> Envelope:
     whole = envelope.part(side)
 
     def end(changed: Part | None, fault: Column) -> Envelope:
         return envelope.replace(fault=fault).with_part(side, changed or whole)
 
-    edited_once: Envelope = way.follow(parents, envelope, end, lambda value, use: use(value))
+    edited_once: Envelope = inner.follow(parents, envelope, end, lambda value, use: use(value))
     return edited_once
 
 
@@ -101,14 +104,14 @@ class _Made:
         self._schema = envelope.part(side).schema
         self._pair = _pair(envelope.part(side).column, envelope.fault)
 
-    def then(self, parents: Steps, way: _Way) -> None:
+    def then(self, parents: Steps, inner: _NestedEdit) -> None:
         from penstock.columns.let import let
 
         def use(pair: Column) -> Column:
             whole = Part(pair.getField("value"), self._schema)
             given = self._envelope.replace(fault=pair.getField("fault"))
             given = given.with_part(self._side, whole)
-            column: Column = way.follow(parents, given, self._ended(whole), let)
+            column: Column = inner.follow(parents, given, self._ended(whole), let)
             return column
 
         self._pair = let(self._pair, use)
@@ -141,7 +144,7 @@ def _pair(value: Column, fault: Column) -> Column:
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
+class _NestedEdit:
     """An edit of nested data."""
 
     side: Side

@@ -57,6 +57,13 @@ def test_a_database_that_is_away_is_waited_for(spark: SparkSession, mortal: Data
     sinks.close()
 
 
+@pytest.mark.parametrize("sinks", ["postgresql"], indirect=True)
+def test_a_login_that_is_wrong_fails_the_start(sinks: Sinks) -> None:
+    """Not the first record, which may come much later."""
+    with pytest.raises(PenstockError, match="nobody"):
+        sinks.task(connection_user="nobody", connection_password="wrong")
+
+
 def test_patience_has_an_end(spark: SparkSession, mortal: DatabaseServer) -> None:
     sinks = Sinks(spark, ConnectionSettings(mortal.url("away"), mortal.user))
     task = sinks.task(auto_create="true", max_retries="2", connection_attempts="1")

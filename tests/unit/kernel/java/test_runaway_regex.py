@@ -19,6 +19,12 @@ HARMLESS = [
     *("(.*)\\.(.*)\\.(.*)\\.(.*)", "(.*)\\.(.*)\\.(.*)\\.(.*)\\.(.*)", "(?<name>.*)-v\\k<name>"),
     *("[a-z]{1,63}(\\.[a-z]{1,63}){1,4}", "(\\d{1,4}-?){1,4}", "[[a-z]&&[^x]]+", "\\p{Alpha}+-.*"),
     *("(?i)orders_.*", "([\\w-]+)\\.([\\w-]+)\\.([\\w-]+)", "\\d{1,3}(\\.\\d{1,3}){3}"),
+    *(
+        "(\\w{1,5}-)?(\\w{1,5}-)?orders",
+        "a?b?c?d?e?f?g?h?i?j?",
+        "(eu|us|asia)?-?(dev|prod)?-?orders",
+    ),
+    *("(topic|topics|top)-(a|ab|abc)-(x|xy)", "[a-z]{1,8}-?[a-z]{0,8}-?[0-9]{0,6}"),
     "|".join(f"server-{number}\\.shop\\.orders" for number in range(40)),
 ]
 RUNAWAY = [
@@ -41,6 +47,11 @@ def test_runaway(pattern: str) -> None:
 @pytest.mark.parametrize("pattern", [".*.*.*.*.*b", "\\w+\\w+\\w+\\w+\\w+-", ".*a.*a.*a.*a.*a.*b"])
 def test_slow(pattern: str) -> None:
     assert "more than 4 unlimited repetitions" in (runaway_error(pattern) or "")
+
+
+@pytest.mark.parametrize("pattern", ["a?" * 30 + "a" * 30 + "b", "(a|b|ab)?" * 25 + "c"])
+def test_many_optional_parts(pattern: str) -> None:
+    assert "too many optional parts in a row" in (runaway_error(pattern) or "")
 
 
 def test_what_is_too_long_to_be_judged_is_refused() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 from typing import Any, cast
 
 import pytest
@@ -70,6 +71,7 @@ class Context:
         self.executors = 0
         self.looks = 0
         self.stopped = False
+        self.failure: Exception | None = None
         # As pyspark has it, and Spark its tracker.
         self.sparkContext = self._jsc = self
 
@@ -90,7 +92,8 @@ class Context:
         return self
 
     def foreach(self, _: object) -> None:
-        return
+        if self.failure is not None:
+            raise self.failure
 
     def isStopped(self) -> bool:  # noqa: N802
         return self.stopped
@@ -119,3 +122,30 @@ def test_a_session_whose_master_was_started_anew_is_over(monkeypatch: pytest.Mon
     assert not watching.has_ended(session)  # its master is away, and may know us when it is back
     with socket.create_server(("127.0.0.1", port)):
         eventually(lambda: watching.has_ended(session))
+
+
+def test_a_cluster_without_executors_and_without_python_says_so(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(cluster, "_LOOK_SECONDS", 0.005)
+    context = Context()
+    context.failure = RuntimeError("ModuleNotFoundError: No module named 'pyarrow'")
+    watching = Cluster({"spark.master": "spark://127.0.0.1:7077"})
+    watching.watch(cast("Any", context))
+    eventually(lambda: watching.missing)
+    assert "Spark at spark://127.0.0.1:7077 has no executor, so no job runs" in caplog.text
+    context.executors = 1
+    wanted = "They need a Python with Penstock: set its path in spark.pyspark.python"
+    eventually(lambda: wanted in caplog.text)
+    assert "No module named 'pyarrow'" in caplog.text
+    context.stop()
+
+
+def test_obstacles_are_looked_for_more_often_than_every_15_seconds() -> None:
+    assert cluster._LOOK_SECONDS <= 5
+
+
+def test_executors_use_the_python_that_the_settings_name() -> None:
+    engine = SparkEngine({"spark.pyspark.python": "/opt/venv/bin/python"})
+    assert engine._environment()["PYSPARK_PYTHON"] == "/opt/venv/bin/python"
+    assert SparkEngine({})._environment()["PYSPARK_PYTHON"] == sys.executable

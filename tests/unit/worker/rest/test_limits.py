@@ -58,7 +58,7 @@ BODY_HEAD = (
 def test_slow_bodies_end_however_many_there_are(begun: bytes) -> None:
     """Those that no handler reads end as well."""
     with serving(penstock_rest_body_timeout_ms="300") as served:
-        connections = [opened(served) for _ in range(100)]
+        connections = [opened(served) for _ in range(400)]
         for connection in connections:
             connection.sendall(begun)
         assert served.http.get("/connectors").status_code == 200
@@ -73,7 +73,7 @@ def test_slow_bodies_end_however_many_there_are(begun: bytes) -> None:
                     ended.append(connection)
                     open_ones.discard(connection)
             served.http.get("/connectors")
-        assert len(ended) == 100
+        assert len(ended) == 400
         for connection in connections:
             connection.close()
 

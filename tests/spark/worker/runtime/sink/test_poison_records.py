@@ -47,6 +47,7 @@ from penstock.worker.runtime.sink.decode import Decoder
 from penstock.worker.runtime.sink.write import Writer
 from penstock.worker.runtime.task_host import TaskControl
 from penstock.worker.runtime.tolerance import ErrorSettings, FaultReports
+from tests.shared.sizes import Size
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -294,18 +295,29 @@ def table_target(
     return Target(sink, numbers, lambda: int(database.rows(f"SELECT COUNT(*) FROM {table}")[0][0]))
 
 
-def check(pool: Pool, target: Target, picked: Sequence[int], *, table: bool, many: bool) -> None:
+@dataclass(frozen=True)
+class Mixture:
+    """Which bad records are among the good ones, bytes of any kind, and whether there are many."""
+
+    picked: Sequence[int]
+    noise: Sequence[bytes]
+    many: bool
+
+
+def check(pool: Pool, target: Target, mixture: Mixture, *, table: bool) -> None:
     """Write good records with these bad ones in between; look where each is afterwards."""
     bad = [*pool.bad, *(pool.rows if table else ())]
     odd = [*pool.odd, *(() if table else pool.rows)]
     values: list[bytes | None] = [pool.good(0)]
     wrong: set[int] = set()
-    for pick in picked:
+    for pick in mixture.picked:
         chosen = pick % (len(bad) + len(odd))
         if chosen < len(bad):
             wrong.add(len(values))
         values += [(bad + odd)[chosen], pool.good(len(values) + 1)]
-    if many:
+    for noise in mixture.noise:
+        values += [noise, pool.good(len(values) + 1)]
+    if mixture.many:
         values += [pool.good(number) for number in range(len(values), MANY)]
     good = [number for number, value in enumerate(values) if value == pool.good(number)]
 
@@ -319,52 +331,70 @@ def check(pool: Pool, target: Target, picked: Sequence[int], *, table: bool, man
     assert target.size() == len(values) - len(letters)
 
 
-mixed = given(picked=st.lists(st.integers(0, 1000), min_size=5, max_size=7), many=st.booleans())
-few_examples = settings(max_examples=2, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def for_mixtures(size: Size, write: Callable[[Mixture], None]) -> None:
+    @settings(max_examples=size.mixtures, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(
+        st.builds(
+            Mixture,
+            picked=st.lists(st.integers(0, 1000), min_size=5, max_size=7),
+            noise=st.lists(st.binary(max_size=20), max_size=2),
+            many=st.booleans(),
+        )
+    )
+    def each(mixture: Mixture) -> None:
+        write(mixture)
+
+    each()
 
 
 @pytest.mark.parametrize("pool", [JSON_ENVELOPES, PLAIN_JSON, LONGS, TEXTS])
-@mixed
-@few_examples
-def test_into_a_file(
-    spark: SparkSession, tmp_path: Path, pool: Pool, picked: list[int], many: bool
+def test_bad_records_among_good_ones_into_a_file(
+    spark: SparkSession, tmp_path: Path, pool: Pool, size: Size
 ) -> None:
-    path = tmp_path / f"{len(list(tmp_path.iterdir()))}.txt"
-    check(pool, file_target(spark, pool, path), picked, table=False, many=many)
+    for_mixtures(size, into_files(spark, pool, tmp_path))
+
+
+def into_files(spark: SparkSession, pool: Pool, folder: Path) -> Callable[[Mixture], None]:
+    def write(mixture: Mixture) -> None:
+        target = file_target(spark, pool, folder / f"{next(NUMBERS)}.txt")
+        check(pool, target, mixture, table=False)
+
+    return write
 
 
 @pytest.mark.parametrize(
     ("pool", "once"), [(JSON_ENVELOPES, "true"), (JSON_ENVELOPES, "false"), (TEXTS, "false")]
 )
-@mixed
-@few_examples
-def test_into_a_table(
-    spark: SparkSession,
-    postgresql: FreshDatabase,
-    pool: Pool,
-    once: str,
-    picked: list[int],
-    many: bool,
+def test_bad_records_among_good_ones_into_a_table(
+    spark: SparkSession, postgresql: FreshDatabase, pool: Pool, once: str, size: Size
 ) -> None:
-    table = f"t{next(TABLES)}"
-    target = table_target(spark, pool, postgresql, table, exactly_once=once)
-    check(pool, target, picked, table=True, many=many)
+    """Plain JSON and numbers are not among them: a table takes neither."""
+
+    def write(mixture: Mixture) -> None:
+        table = f"t{next(NUMBERS)}"
+        target = table_target(spark, pool, postgresql, table, exactly_once=once)
+        check(pool, target, mixture, table=True)
+
+    for_mixtures(size, write)
 
 
 @pytest.mark.parametrize("kind", ["avro.Avro", "json.JsonSchema", "protobuf.Protobuf"])
-@mixed
-@few_examples
-def test_with_a_registry(
+def test_bad_records_among_good_ones_with_a_registry(
     spark: SparkSession,
     registry: SchemaRegistry,
     mariadb: FreshDatabase,
+    tmp_path: Path,
     kind: str,
-    picked: list[int],
-    many: bool,
+    size: Size,
 ) -> None:
     pool = registered(registry, kind)
-    target = table_target(spark, pool, mariadb, f"t{next(TABLES)}")
-    check(pool, target, picked, table=True, many=many)
+
+    def into_a_table(mixture: Mixture) -> None:
+        target = table_target(spark, pool, mariadb, f"t{next(NUMBERS)}")
+        check(pool, target, mixture, table=True)
+
+    for_mixtures(size, into_a_table)
+    for_mixtures(size, into_files(spark, pool, tmp_path))
 
 
-TABLES = itertools.count()
+NUMBERS = itertools.count()
