@@ -219,7 +219,7 @@ def test_the_broker_is_away(
 ) -> None:
     transfer.append(10)
     # The producer gives up a record long before the broker is back; the task does not.
-    transfer.start(**{"max.block.ms": "1000"})
+    transfer.start({"producer.override.max.block.ms": "1000"})
     transfer.await_arrival()
     broker.stop()
     transfer.append(100)
