@@ -271,7 +271,8 @@ def file_target(spark: SparkSession, pool: Pool, path: Path) -> Target:
     sink = Sink(spark, FileStreamSinkTask(), {**pool.keys, "file": str(path)})
 
     def lines() -> list[str]:
-        return path.read_text(encoding="utf-8", errors="replace").splitlines()
+        # Only these end a line of the sink; Python's splitlines() knows many more.
+        return path.read_bytes().decode(errors="replace").split("\n")[:-1]
 
     def numbers() -> list[int]:
         found = (re.search(r"(?:^|\bid=)(\d+)", line) for line in lines())
@@ -290,7 +291,7 @@ def table_target(
     def numbers() -> list[int]:
         column = "record_value" if pool is TEXTS else "id"
         found = [row[0] or "" for row in database.rows(f"SELECT {column} FROM {table}")]
-        return [int(text.removeprefix("id=")) for text in found if text.strip("id=").isdigit()]
+        return [int(text.removeprefix("id=")) for text in found if text.strip("id=").isdecimal()]
 
     return Target(sink, numbers, lambda: int(database.rows(f"SELECT COUNT(*) FROM {table}")[0][0]))
 
@@ -331,13 +332,23 @@ def check(pool: Pool, target: Target, mixture: Mixture, *, table: bool) -> None:
     assert target.size() == len(values) - len(letters)
 
 
+def _is_one_line(value: bytes) -> bool:
+    return b"\n" not in value
+
+
 def for_mixtures(size: Size, write: Callable[[Mixture], None]) -> None:
-    @settings(max_examples=size.mixtures, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=size.mixtures,
+        derandomize=True,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
     @given(
         st.builds(
             Mixture,
             picked=st.lists(st.integers(0, 1000), min_size=5, max_size=7),
-            noise=st.lists(st.binary(max_size=20), max_size=2),
+            noise=st.lists(st.binary(max_size=20).filter(_is_one_line), max_size=2),
             many=st.booleans(),
         )
     )
